@@ -1,0 +1,209 @@
+"""Errors that users see: a stable code, what happened, where, why, and what to do about it.
+
+Every error a user can cause is a :class:`GeError` whose code is a key of :data:`ERRORS`. To add one, add an entry to the
+group of its code range (``_INPUT``, ``_OPTIONS``, ...) and run ``python -m ge.ir.errors > docs/errors.md``.
+
+| range  | about                                                            |
+|--------|------------------------------------------------------------------|
+| GE1xxx | input files and models                                           |
+| GE2xxx | options                                                          |
+| GE3xxx | text and IR: parsing, verification, rewriting                    |
+| GE4xxx | compilation: no kernel fits, on-chip memory overflow             |
+| GE5xxx | OM files                                                         |
+| GE6xxx | run time                                                         |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ErrorKind:
+    """What one error code means, independent of the place where it is raised."""
+
+    title: str
+    cause: str
+    remedy: str
+
+
+_INPUT = {
+    "GE1001": ErrorKind(
+        "input file cannot be read",
+        "The file does not exist, is a directory, or may not be read by this user.",
+        "Check the path and the permissions of the file.",
+    ),
+    "GE1002": ErrorKind(
+        "input file type is unknown",
+        "The type of an input is taken from its extension: .mlir, .onnx or .om.",
+        "Rename the file, or name its type with -f mlir, -f onnx or -f om.",
+    ),
+    "GE1003": ErrorKind(
+        "output file cannot be written",
+        "The folder does not exist, may not be written by this user, or the disk is full.",
+        "Check the path given with -o and the free space there.",
+    ),
+    "GE1004": ErrorKind(
+        "input file is not text",
+        "Stage files (.mlir) are UTF-8 text; this file has other bytes in it.",
+        "Check that the file is a stage file; a model is read by its extension (.onnx, .om) or with -f.",
+    ),
+}
+
+_OPTIONS = {
+    "GE2001": ErrorKind(
+        "pass is unknown",
+        "No pass of this name is registered by this project or by a plug-in.",
+        "List the passes with ge-opt --list-passes.",
+    ),
+    "GE2002": ErrorKind(
+        "pass option is wrong",
+        "The pass has no option of this name, or the option cannot take this value.",
+        "List the passes and their options with ge-opt --list-passes.",
+    ),
+    "GE2003": ErrorKind(
+        "options contradict each other",
+        "Two of the options given exclude each other.",
+        "Give only one of them.",
+    ),
+    "GE2004": ErrorKind(
+        "output type is unknown",
+        "The type of the output is taken from the extension of -o, or from -t: mlir, onnx or om.",
+        "Name an output file that ends in .mlir, .onnx or .om, or give -t.",
+    ),
+    "GE2005": ErrorKind(
+        "plug-in cannot be loaded",
+        "The file is missing, raises an error when it is imported, or registers a name that is taken.",
+        "Run python on the file alone; see docs/contributing.md for what a plug-in contains.",
+    ),
+    "GE2006": ErrorKind(
+        "option has a wrong value",
+        "The option is known, but cannot take this value.",
+        "See --help for the values it takes.",
+    ),
+}
+
+_IR = {
+    "GE3001": ErrorKind(
+        "text cannot be parsed",
+        "The text is not valid IR: a misspelt operation, a missing type, an undefined value.",
+        "Correct the text at the position given.",
+    ),
+    "GE3002": ErrorKind(
+        "operation is not valid",
+        "An operation breaks a rule of its definition, such as the type or the number of its operands.",
+        "Correct the text, or report the pass that wrote it (--verify-each names it).",
+    ),
+    "GE3003": ErrorKind(
+        "value is used before it is defined",
+        "An operand must be defined earlier in the same block, or in a block around the operation.",
+        "Move the definition before its first use.",
+    ),
+    "GE3004": ErrorKind(
+        "operation is not allowed at this level",
+        "The lowering before this point must leave only the operations of its level.",
+        "Add a lowering for the operation, or take the operator out of the model.",
+    ),
+    "GE3005": ErrorKind(
+        "rewriting does not settle",
+        "Two rules undo each other, or one rule applies to its own result.",
+        "Make the guards of the rule named here exclude its own result.",
+    ),
+    "GE3006": ErrorKind(
+        "weights file is outside the folder of the module",
+        "A stage file may only refer to files in its own folder or below, so that opening text from elsewhere cannot "
+        "read other files of this machine.",
+        "Copy the weights file next to the .mlir file and name it relative to that.",
+    ),
+    "GE3007": ErrorKind(
+        "weights file does not match the text",
+        "The file is missing, shorter than the text says, or holds other bytes than when the text was written.",
+        "Write the text and its .weights file again, and keep both together.",
+    ),
+    "GE3008": ErrorKind(
+        "weights were left out of the text",
+        "The text was printed with --elide-weights: it shows the size of each constant, not its bytes.",
+        "Print it again without --elide-weights (or with --inline-weights for one file complete in itself).",
+    ),
+    "GE3009": ErrorKind(
+        "element type has no array form",
+        "Constants hold integers, floating-point numbers and complex numbers of the ONNX types.",
+        "Use another element type for this constant.",
+    ),
+    "GE3010": ErrorKind(
+        "constant does not match its type",
+        "The number of bytes of a constant is its element count times the size of one element.",
+        "Correct the type or the bytes of the constant.",
+    ),
+    "GE3011": ErrorKind(
+        "shape is not static",
+        "This step needs every dimension as a number.",
+        "Fix the dimension, for example with --input-shape.",
+    ),
+    "GE3012": ErrorKind(
+        "pass failed",
+        "The pass met a module that it cannot treat.",
+        "See the message of the pass; --print-ir-before shows the module that it was given.",
+    ),
+    "GE3013": ErrorKind(
+        "diagnostics differ from what the test expects",
+        "With --verify-diagnostics every `expected-error` comment must match one error, and every error one comment.",
+        "Correct the comments, or the code that reports.",
+    ),
+}
+
+_COMPILE: dict[str, ErrorKind] = {}
+
+_OM_FILE: dict[str, ErrorKind] = {}
+
+_RUN_TIME: dict[str, ErrorKind] = {}
+
+ERRORS: dict[str, ErrorKind] = {**_INPUT, **_OPTIONS, **_IR, **_COMPILE, **_OM_FILE, **_RUN_TIME}
+"""Every code with its meaning: the one table behind the messages and docs/errors.md."""
+
+
+class GeError(Exception):
+    """An error that a user can cause and mend. ``why`` and ``remedy`` default to what :data:`ERRORS` says of the code.
+
+    ``where`` names a model node, an operation or a position ``file:line:column``.
+    """
+
+    def __init__(
+        self, code: str, what: str, where: str | None = None, why: str | None = None, remedy: str | None = None
+    ) -> None:
+        kind = ERRORS[code]
+        super().__init__(what)
+        self.code = code
+        self.what = what
+        self.where = where
+        self.why = kind.cause if why is None else why
+        self.remedy = kind.remedy if remedy is None else remedy
+
+    def __str__(self) -> str:
+        lines = [f"error[{self.code}]: {self.what}"]
+        if self.where is not None:
+            lines.append(f"  at: {self.where}")
+        lines += [f"  why: {self.why}", f"  fix: {self.remedy}"]
+        return "\n".join(lines)
+
+
+def errors_table() -> str:
+    """The text of docs/errors.md: one row per error code."""
+    rows = [f"| {code} | {kind.title} | {kind.cause} | {kind.remedy} |" for code, kind in sorted(ERRORS.items())]
+    return "\n".join(
+        [
+            "# Error codes",
+            "",
+            "Every error names its code, what happened, where, why, and what to do. This page is generated by",
+            "`python -m ge.ir.errors > docs/errors.md`.",
+            "",
+            "| code | error | usual cause | what to do |",
+            "|---|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    print(errors_table(), end="")

@@ -1,0 +1,187 @@
+"""What exists, by name: dialects and passes, each as ``"module:object"`` and imported on first use.
+
+Adding a dialect or a pass is one line in a table here. Importing this module is instant: nothing it names is imported.
+
+Other packages add theirs without touching this file. A *plug-in* is a Python file or installed module that has a
+dictionary ``DIALECTS``, a dictionary ``PASSES`` (both in the form used here, or with the objects themselves as values),
+or a function ``register(registry)``. Installed packages announce plug-ins as entry points of the group ``ge.plugins``;
+a single file is loaded with ``--load-plugin=FILE.py``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from ge.ir.errors import GeError
+
+if TYPE_CHECKING:
+    from xdsl.context import Context
+    from xdsl.ir import Dialect
+    from xdsl.passes import ModulePass
+
+PLUGIN_GROUP = "ge.plugins"
+
+DIALECTS: dict[str, str] = {
+    "ge": "ge.ir.attributes:Ge",
+    "onnx": "ge.dialects.onnx:Onnx",
+    "graph": "ge.dialects.graph:Graph",
+    "tile": "ge.dialects.tile:Tile",
+    "cube": "ge.dialects.cube:Cube",
+    "om": "ge.dialects.om:Om",
+}
+
+PASSES: dict[str, str] = {
+    # any level, from xDSL
+    "canonicalize": "xdsl.transforms.canonicalize:CanonicalizePass",
+    "cse": "xdsl.transforms.common_subexpression_elimination:CommonSubexpressionElimination",
+    "dce": "xdsl.transforms.dead_code_elimination:DeadCodeElimination",
+    "licm": "xdsl.transforms.loop_invariant_code_motion:LoopInvariantCodeMotionPass",
+    # onnx
+    # onnx to graph
+    # graph
+    # graph to tile
+    # tile
+    # tile to cube
+    # cube
+    # to om
+}
+
+
+def load_object(path: str) -> Any:
+    """The object that ``"module:object"`` names."""
+    module, _, attribute = path.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+class Registry:
+    """The dialects and passes known to one run: the tables above, those of xDSL, and those of plug-ins.
+
+    ``dialects`` and ``passes`` map a name to a function that imports and returns the dialect or pass class.
+    """
+
+    def __init__(self) -> None:
+        self.dialects: dict[str, Callable[[], Dialect]] = {}
+        self.passes: dict[str, Callable[[], type[ModulePass]]] = {}
+        self.own_passes: list[str] = []
+        """Names of the passes of this project and of plug-ins, in the order of the table (for --list-passes)."""
+        self._loaded: set[str] = set()
+        for name, path in DIALECTS.items():
+            self.add_dialect(name, path)
+        for name, path in PASSES.items():
+            self.add_pass(name, path)
+        self._add_xdsl()
+
+    def _add_xdsl(self) -> None:
+        """Add what xDSL brings; a name of ours hides one of xDSL."""
+        from xdsl.dialects import get_all_dialects
+        from xdsl.transforms import get_all_passes
+
+        self.dialects = {**get_all_dialects(), **self.dialects}
+        self.passes = {**get_all_passes(), **self.passes}
+
+    def add_dialect(self, name: str, entry: str | Dialect) -> None:
+        """Register a dialect under ``name``: the object, or ``"module:object"``. A name that is taken raises GE2005."""
+        self._refuse_taken("dialect", name, self.dialects)
+        self.dialects[name] = _loader(entry)
+
+    def add_pass(self, name: str, entry: str | type[ModulePass]) -> None:
+        """Register a pass under ``name``: the class, or ``"module:Class"``. A name that is taken raises GE2005."""
+        self._refuse_taken("pass", name, self.passes)
+        self.passes[name] = _loader(entry)
+        self.own_passes.append(name)
+
+    @staticmethod
+    def _refuse_taken(kind: str, name: str, table: Mapping[str, object]) -> None:
+        if name in table:
+            raise GeError("GE2005", f"{kind} '{name}' is registered already", remedy=f"Give the {kind} another name.")
+
+    def add_plugin(self, plugin: object) -> None:
+        """Register what a plug-in module or object brings (see the module docstring)."""
+        for name, entry in cast("Mapping[str, Any]", getattr(plugin, "DIALECTS", {})).items():
+            self.add_dialect(name, entry)
+        for name, entry in cast("Mapping[str, Any]", getattr(plugin, "PASSES", {})).items():
+            self.add_pass(name, entry)
+        register = getattr(plugin, "register", None)
+        if callable(register):
+            register(self)
+
+    def load_plugin(self, path: str | Path) -> None:
+        """Import the plug-in file ``path`` and register what it brings. Loading the same file again does nothing."""
+        file = Path(path).resolve()
+        if str(file) in self._loaded:
+            return
+        try:
+            plugin = _import_file(file)
+        except Exception as error:
+            raise GeError("GE2005", f"plug-in '{path}': {error}", where=str(path)) from error
+        self.add_plugin(plugin)
+        self._loaded.add(str(file))
+
+    def load_entry_points(self) -> None:
+        """Register the plug-ins of installed packages (entry points of the group ``ge.plugins``)."""
+        from importlib.metadata import entry_points
+
+        for point in entry_points(group=PLUGIN_GROUP):
+            try:
+                plugin = point.load()
+            except Exception as error:
+                raise GeError("GE2005", f"plug-in '{point.name}': {error}", where=point.value) from error
+            self.add_plugin(plugin)
+
+    def context(self) -> Context:
+        """A context in which every registered dialect is loaded when text first names it."""
+        from xdsl.context import Context
+
+        ctx = Context()
+        for name, load in self.dialects.items():
+            ctx.register_dialect(name, load)
+        return ctx
+
+
+def _loader(entry: Any) -> Callable[[], Any]:
+    if isinstance(entry, str):
+        return lambda: load_object(entry)
+    return lambda: entry
+
+
+def _import_file(file: Path) -> object:
+    """Import a Python file under a name made from its path."""
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    if not file.is_file():
+        raise FileNotFoundError("no such file")
+    spec = spec_from_file_location(f"ge_plugin_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise ImportError("not a Python file")
+    module = module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+@cache
+def registry() -> Registry:
+    """The registry of this process, with the plug-ins of installed packages."""
+    result = Registry()
+    result.load_entry_points()
+    return result
+
+
+def context() -> Context:
+    """A new context with every dialect of this process registered; each is imported when it is first used."""
+    return registry().context()
+
+
+def load_dialect(ctx: Context, name: str) -> None:
+    """Import the dialect ``name`` into ``ctx``, unless it is there already."""
+    ctx.get_dialect(name)
+
+
+def load_plugin(path: str | Path) -> None:
+    """Add a plug-in file to the registry of this process."""
+    registry().load_plugin(path)

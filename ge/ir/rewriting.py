@@ -1,0 +1,226 @@
+"""The rewrite driver: rules dispatched by operation type, replacement that keeps names, and level boundaries.
+
+A *rule* is a function from one operation to whether it changed the module, marked with the operation types it is about::
+
+    @rewrite_rule(graph.Unary)
+    def drop_identity(op: graph.Unary) -> bool:
+        if op.kind.data != "identity":
+            return False
+        replace(op, [], [op.x])
+        return True
+
+:func:`apply_rules` applies rules until none applies any more; :func:`lower_ops` replaces each operation once, for
+lowerings; :func:`check_legal` says which operations may remain.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from ge.ir.errors import GeError
+from ge.ir.locations import fused_loc, is_unknown, where
+
+OpT = TypeVar("OpT", bound=Operation)
+
+
+@dataclass(frozen=True)
+class RewriteRule(Generic[OpT]):
+    """A rule and the operation types it is tried on. Call it on an operation: True when it changed something."""
+
+    op_types: tuple[type[OpT], ...]
+    function: Callable[[OpT], bool]
+
+    @property
+    def name(self) -> str:
+        """The name of the function, for error messages."""
+        return self.function.__name__
+
+    def __call__(self, op: OpT) -> bool:
+        return self.function(op)
+
+
+def rewrite_rule(*op_types: type[OpT]) -> Callable[[Callable[[OpT], bool]], RewriteRule[OpT]]:
+    """Decorator: make a :class:`RewriteRule` on ``op_types`` of a function ``op -> changed``."""
+
+    def decorate(function: Callable[[OpT], bool]) -> RewriteRule[OpT]:
+        return RewriteRule(op_types, function)
+
+    return decorate
+
+
+def replace(
+    op: Operation,
+    new_ops: Operation | Sequence[Operation],
+    new_results: Sequence[SSAValue | None] | None = None,
+    *,
+    fused: Iterable[Operation] = (),
+) -> None:
+    """Put ``new_ops`` in the place of ``op`` and let its uses use ``new_results`` (default: results of the last new op).
+
+    ``None`` in ``new_results`` stands for a result without uses. New operations without a location take that of ``op``,
+    joined with those of ``fused`` (the other operations that they stand for); new values without a name take the name
+    of the value they replace.
+    """
+    new_ops = [new_ops] if isinstance(new_ops, Operation) else list(new_ops)
+    if new_results is None:
+        new_results = new_ops[-1].results if new_ops else []
+    if len(new_results) != len(op.results):
+        raise ValueError(f"{op.name} has {len(op.results)} results, {len(new_results)} given")
+    block = op.parent
+    if block is None:
+        raise ValueError(f"{op.name} is not in a block")
+    location = fused_loc([op, *extra]) if (extra := list(fused)) else op.location
+    for new_op in new_ops:
+        if is_unknown(new_op.location):
+            new_op.location = location
+    block.insert_ops_before(new_ops, op)
+    for old, new in zip(op.results, new_results, strict=True):
+        replace_value(old, new)
+    op.detach()
+    op.erase()
+
+
+def replace_value(old: SSAValue, new: SSAValue | None) -> None:
+    """Let all uses of ``old`` use ``new``, which takes the name of ``old`` when it has none and is not an argument."""
+    if new is None:
+        if old.uses:
+            raise ValueError("a result that is used needs a replacement")
+        return
+    if new.name_hint is None and isinstance(new, OpResult):
+        new.name_hint = old.name_hint
+    old.replace_all_uses_with(new)
+
+
+def erase_if_unused(op: Operation) -> bool:
+    """Erase an operation whose results have no uses. Whether it did."""
+    if any(result.uses for result in op.results):
+        return False
+    op.detach()
+    op.erase()
+    return True
+
+
+def apply_rules(root: Operation, rules: Iterable[RewriteRule[Any]], *, max_rewrites: int | None = None) -> bool:
+    """Apply ``rules`` to the operations in ``root`` until none applies. Whether anything changed.
+
+    Operations are visited in program order; after a change, the operations next to it (the producers of its operands and
+    the users of its results) are visited again. Rules on one operation are tried in the order given. More than
+    ``max_rewrites`` changes (default: 16 per operation, at least 1000) raise GE3005.
+    """
+    table = _by_type(rules)
+    changed = False
+    budget = max_rewrites
+    while True:
+        ops = list(root.walk())
+        budget = max(1000, 16 * len(ops)) if budget is None else budget
+        used = _sweep(deque(op for op in ops if type(op) in table), table, root, budget)
+        budget -= used
+        if not used:
+            return changed
+        changed = True
+
+
+def _by_type(rules: Iterable[RewriteRule[Any]]) -> dict[type[Operation], list[RewriteRule[Any]]]:
+    table: dict[type[Operation], list[RewriteRule[Any]]] = {}
+    for rule in rules:
+        for op_type in rule.op_types:
+            table.setdefault(op_type, []).append(rule)
+    return table
+
+
+def _sweep(
+    worklist: deque[Operation],
+    table: Mapping[type[Operation], Sequence[RewriteRule[Any]]],
+    root: Operation,
+    budget: int,
+) -> int:
+    """Visit the worklist, and what changes put on it, until it is empty. The number of changes."""
+    rewrites = 0
+    while worklist:
+        op = worklist.popleft()
+        if op.parent is None and op is not root:
+            continue
+        around = list(_neighbours(op))
+        for rule in table[type(op)]:
+            if not rule(op):
+                continue
+            rewrites += 1
+            if rewrites > budget:
+                raise GeError("GE3005", f"rule '{rule.name}' still applies after {rewrites - 1} changes", where(op))
+            worklist.extend(_revisit(op, around, table))
+            break
+    return rewrites
+
+
+def _neighbours(op: Operation) -> Iterator[Operation]:
+    """The producers of the operands and the users of the results."""
+    for operand in op.operands:
+        if isinstance(operand, OpResult):
+            yield operand.op
+    for result in op.results:
+        for use in result.uses:
+            yield use.operation
+
+
+def _revisit(
+    op: Operation, around: Iterable[Operation], table: Mapping[type[Operation], object]
+) -> Iterator[Operation]:
+    """The operations that a change of ``op`` may have made a rule apply to: itself, what was around it, and what is now."""
+    seen: set[Operation] = set()
+    for near in (op, *around):
+        if near.parent is None:
+            continue
+        for candidate in (near, *_neighbours(near)):
+            if candidate not in seen and type(candidate) in table:
+                seen.add(candidate)
+                yield candidate
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """New operations and, for each result of the old operation, the value that replaces it (None: it has no uses)."""
+
+    ops: Sequence[Operation]
+    results: Sequence[SSAValue | None]
+
+
+Lowering: TypeAlias = Callable[[OpT], Operation | Sequence[Operation] | Replacement | None]
+"""From an operation to what replaces it: new operations (the last one gives the results), or None to leave it."""
+
+
+def lower_ops(root: Operation, lowerings: Mapping[type[Any], Lowering[Any]]) -> bool:
+    """Replace each operation in ``root`` that has a lowering, once, in program order. Whether anything changed.
+
+    Operands have been lowered already when an operation is visited, so their types are those of the new level.
+    """
+    changed = False
+    for op in list(root.walk()):
+        lower = lowerings.get(type(op))
+        if lower is None or (op.parent is None and op is not root):
+            continue
+        new = lower(op)
+        if new is None:
+            continue
+        if isinstance(new, Replacement):
+            replace(op, new.ops, new.results)
+        else:
+            replace(op, new)
+        changed = True
+    return changed
+
+
+def check_legal(module: ModuleOp, legal: Collection[str | type[Operation]], *, level: str) -> None:
+    """Check a level boundary: every operation in ``module`` is legal, or GE3004 names the first that is not.
+
+    ``legal`` has dialect names (``"graph"``), operation names (``"func.func"``) and operation classes.
+    """
+    names = {entry if isinstance(entry, str) else entry.name for entry in legal} | {"builtin.module"}
+    for op in module.walk():
+        if op.name not in names and op.name.partition(".")[0] not in names:
+            raise GeError("GE3004", f"operation '{op.name}' may not remain at level '{level}'", where(op))

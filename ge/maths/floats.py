@@ -1,0 +1,29 @@
+"""float16 as the AI Core computes it: round to nearest even, saturating.
+
+The cores of the 910/310P generations run with CTRL bit 48 clear: a finite result, or an infinity, beyond the largest
+float16 becomes that largest value with its sign; NaN stays NaN. Every evaluator and the simulator convert through
+`to_float16`, so that all levels agree bit for bit.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+FLOAT16_MAX = 65504.0
+"""The largest finite float16."""
+
+_ROUNDS_TO_INFINITY = 65520.0
+"""The smallest magnitude that IEEE round-to-nearest turns into an infinite float16."""
+
+
+def to_float16(values: NDArray[np.floating]) -> NDArray[np.float16]:
+    """Return `values` rounded to float16, saturating at ±65504; a float16 array without infinities comes back as is."""
+    if values.dtype == np.float16:
+        values = values.astype(np.float32) if np.isinf(values).any() else values
+    if values.dtype == np.float16:
+        return values  # pyright: ignore[reportReturnType]
+    return np.clip(values, -FLOAT16_MAX, FLOAT16_MAX).astype(np.float16)
+
+
+def count_saturated(values: NDArray[np.floating]) -> int:
+    """Return how many of `values` (before conversion) `to_float16` changes by saturation."""
+    return int(np.count_nonzero(np.abs(values) >= _ROUNDS_TO_INFINITY))

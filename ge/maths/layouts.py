@@ -1,0 +1,108 @@
+"""Storage formats of tensors on the device: shapes, packing and unpacking.
+
+`C0` lanes of one 32-byte block hold the innermost piece of the channel (or K) axis; float16 has 16. The index maps
+are those of the Ascend formats of the same names:
+
+* NC1HWC0: `[N, C, H, W]` is stored as `[N, ceil(C/C0), H, W, C0]`.
+* FRACTAL_NZ: `[..., M, K]` is stored as `[..., ceil(K/C0), M, C0]` (M is not padded here).
+* FRACTAL_Z: `[O, I, kh, kw]` is stored as `[ceil(I/C0)*kh*kw, ceil(O/16), 16, C0]`; a matrix `[K, N]` is the same with
+  O = N, I = K, kh = kw = 1.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+C0 = 16
+"""float16 lanes of one 32-byte block."""
+
+ND_FORMATS = frozenset({"ND", "NCHW", "NHWC"})
+"""Formats whose storage is the origin shape itself, row-major."""
+
+FORMATS = (*sorted(ND_FORMATS), "NC1HWC0", "FRACTAL_Z", "FRACTAL_NZ")
+"""Every storage format by name."""
+
+
+def ceil_div(a: int, b: int) -> int:
+    """Return a / b rounded up, for b > 0."""
+    return -(-a // b)
+
+
+def round_up(a: int, b: int) -> int:
+    """Return the smallest multiple of b that is not below a."""
+    return ceil_div(a, b) * b
+
+
+def storage_shape(layout: str, shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the storage shape of a tensor of origin `shape` in `layout`. Raises ValueError where the rank does not fit."""
+    if layout in ND_FORMATS:
+        return tuple(shape)
+    if layout == "NC1HWC0" and len(shape) == 4:
+        n, c, h, w = shape
+        return (n, ceil_div(c, C0), h, w, C0)
+    if layout == "FRACTAL_NZ" and len(shape) >= 2:
+        *batch, m, k = shape
+        return (*batch, ceil_div(k, C0), m, C0)
+    if layout == "FRACTAL_Z" and len(shape) in (2, 4):
+        o, i, kh, kw = _as_filter(shape)
+        return (ceil_div(i, C0) * kh * kw, ceil_div(o, 16), 16, C0)
+    raise ValueError(f"no storage shape for rank {len(shape)} in format {layout}")
+
+
+def pack(array: NDArray[np.generic], layout: str) -> NDArray[np.generic]:
+    """Return `array` (origin shape) in storage order, padded with zeros where the format pads."""
+    shape = array.shape
+    target = storage_shape(layout, shape)
+    if layout in ND_FORMATS:
+        return array
+    if layout == "NC1HWC0":
+        n, c1, h, w, _ = target
+        padded = _pad_axis(array, 1, c1 * C0)
+        return np.ascontiguousarray(padded.reshape(n, c1, C0, h, w).transpose(0, 1, 3, 4, 2))
+    if layout == "FRACTAL_NZ":
+        k1 = target[-3]
+        padded = _pad_axis(array, array.ndim - 1, k1 * C0)
+        return np.ascontiguousarray(np.moveaxis(padded.reshape(*shape[:-1], k1, C0), -2, -3))
+    filters = array.T.reshape(_as_filter(shape)) if array.ndim == 2 else array
+    o, i, kh, kw = filters.shape
+    o1, i1 = ceil_div(o, 16), ceil_div(i, C0)
+    padded = _pad_axis(_pad_axis(filters, 0, o1 * 16), 1, i1 * C0)
+    blocks = padded.reshape(o1, 16, i1, C0, kh, kw).transpose(2, 4, 5, 0, 1, 3)
+    return np.ascontiguousarray(blocks).reshape(target)
+
+
+def unpack(array: NDArray[np.generic], layout: str, shape: Sequence[int]) -> NDArray[np.generic]:
+    """Return the tensor of origin `shape` that `array` (storage order) holds; the inverse of `pack`."""
+    stored = array.reshape(storage_shape(layout, shape))
+    if layout in ND_FORMATS:
+        return stored
+    if layout == "NC1HWC0":
+        n, c, h, w = shape
+        return np.ascontiguousarray(stored.transpose(0, 1, 4, 2, 3).reshape(n, -1, h, w)[:, :c])
+    if layout == "FRACTAL_NZ":
+        *batch, m, k = shape
+        return np.ascontiguousarray(np.moveaxis(stored, -3, -2).reshape(*batch, m, -1)[..., :k])
+    o, i, kh, kw = _as_filter(shape)
+    blocks = stored.reshape(ceil_div(i, C0), kh, kw, ceil_div(o, 16), 16, C0).transpose(3, 4, 0, 5, 1, 2)
+    filters = blocks.reshape(ceil_div(o, 16) * 16, -1, kh, kw)[:o, :i]
+    return np.ascontiguousarray(filters.reshape(o, i).T if len(shape) == 2 else filters)
+
+
+def _as_filter(shape: Sequence[int]) -> tuple[int, int, int, int]:
+    """Return (O, I, kh, kw) of a filter, or of a matrix [K, N] seen as one."""
+    if len(shape) == 2:
+        k, n = shape
+        return (n, k, 1, 1)
+    o, i, kh, kw = shape
+    return (o, i, kh, kw)
+
+
+def _pad_axis(array: NDArray[np.generic], axis: int, size: int) -> NDArray[np.generic]:
+    """Return `array` with zeros appended along `axis` up to `size`."""
+    missing = size - array.shape[axis]
+    if missing == 0:
+        return array
+    widths = [(0, 0)] * array.ndim
+    widths[axis] = (0, missing)
+    return np.pad(array, widths)

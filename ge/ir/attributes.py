@@ -1,7 +1,7 @@
 """The ``ge`` dialect: the two attributes that every level shares.
 
-* ``#ge.layout<NC1HWC0>`` is the encoding of a tensor type: the storage format of the tensor in device memory. The type's
-  shape stays the origin shape. A tensor type without it is ``ND``: plain row-major.
+* ``#ge.layout<NC1HWC0>`` is the encoding of a tensor type: the storage format of the tensor in device memory. The
+  type's shape stays the origin shape. A tensor type without it is ``ND``: plain row-major.
 * ``#ge.weights<...>`` is a large constant whose bytes stay where they are (see :mod:`ge.ir.weights` for its text).
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import get_args, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast, get_args
 
 from typing_extensions import Buffer
 from xdsl.dialects.builtin import NoneAttr, StringAttr, TensorType
@@ -65,7 +65,7 @@ def with_layout(type: TensorType[Attribute], format: str) -> TensorType[Attribut
 
 @irdl_attr_definition
 class WeightsAttr(Data[Weights]):
-    """``#ge.weights<...>``: the bytes of a large constant in memory order, little-endian, one byte per sub-byte element.
+    """``#ge.weights<...>``: the bytes of a large constant, little-endian, one byte per sub-byte element.
 
     The type of the constant is that of the operation's result. Two are equal when their bytes are.
     """

@@ -27,8 +27,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from ge.ir.attributes import WeightsAttr
+from ge.ir.attributes import WeightsAttr, layout_of
 from ge.ir.errors import GeError
+from ge.maths.layouts import storage_shape
 
 Array: TypeAlias = NDArray[Any]
 
@@ -128,8 +129,9 @@ def static_shape(value: SSAValue | Attribute) -> tuple[int, ...]:
 def array_of(attr: Attribute, type: Attribute | None = None) -> Array:
     """The elements of a constant, as a read-only array over the attribute's own bytes (``i1`` of ``dense`` is copied).
 
-    ``type`` is the tensor type of the constant: needed for weights, which carry none, and taken from ``dense`` otherwise.
-    Raises GE3010 when the bytes do not fill the type.
+    ``type`` is the tensor type of the constant: needed for weights, which carry none; ``dense`` has its own.
+    The shape is the type's storage shape: the origin shape unless the type has a storage format. Raises GE3010 when the
+    bytes do not fill the type.
     """
     match attr:
         case DenseIntOrFPElementsAttr():
@@ -140,7 +142,7 @@ def array_of(attr: Attribute, type: Attribute | None = None) -> Array:
             raise GeError("GE3010", f"attribute {attr.name} is not a constant")
     if type is None:
         raise GeError("GE3010", "weights need a type to become an array")
-    shape = static_shape(type)
+    shape = storage_shape(layout_of(type), static_shape(type))
     dtype = numpy_dtype(tensor_type_of(type).element_type)
     if len(data) != math.prod(shape) * dtype.itemsize:
         raise GeError("GE3010", f"a constant of {len(data)} bytes does not fill {type}")
@@ -154,12 +156,16 @@ def array_of(attr: Attribute, type: Attribute | None = None) -> Array:
 def constant_attr(array: Array, type: TensorType[Attribute] | None = None) -> Attribute:
     """The attribute of a constant: ``dense`` up to :data:`MAX_DENSE_BYTES`, otherwise weights over the array's memory.
 
-    ``type`` defaults to the array's shape and element type. The array must not change afterwards.
+    ``type`` defaults to the array's shape and element type; the array has the storage shape of the type. Raises GE3010
+    when it does not. The array must not change afterwards.
     """
     array = np.ascontiguousarray(array).reshape(array.shape)
     if type is None:
         type = TensorType(element_type(array.dtype), array.shape)
-    if array.nbytes > MAX_DENSE_BYTES:
+    shape = storage_shape(layout_of(type), type.get_shape())
+    if array.shape != shape or array.dtype != numpy_dtype(type.element_type):
+        raise GeError("GE3010", f"an array of {array.dtype} {list(array.shape)} does not fill {type}")
+    if array.nbytes > MAX_DENSE_BYTES or shape != type.get_shape():
         return WeightsAttr.from_buffer(array.reshape(-1).view(np.uint8).data)
     return cast(Attribute, DenseIntOrFPElementsAttr(cast(Any, type), BytesAttr(_dense_bytes(array))))
 

@@ -1,7 +1,7 @@
 """Errors that users see: a stable code, what happened, where, why, and what to do about it.
 
-Every error a user can cause is a :class:`GeError` whose code is a key of :data:`ERRORS`. To add one, add an entry to the
-group of its code range (``_INPUT``, ``_OPTIONS``, ...) and run ``python -m ge.ir.errors > docs/errors.md``.
+Every error a user can cause is a :class:`GeError` whose code is a key of :data:`ERRORS`. To add one, add an entry to
+the group of its code range (``_INPUT``, ``_OPTIONS``, ...) and run ``python -m ge.ir.errors > docs/errors.md``.
 
 | range  | about                                                            |
 |--------|------------------------------------------------------------------|

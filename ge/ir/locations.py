@@ -69,7 +69,7 @@ def fused_loc(ops: Iterable[Operation | Attribute]) -> LocationAttr:
         return UNKNOWN_LOC
     if len(parts) == 1:
         return parts[0]
-    return FusedLoc(parts, NoneAttr())
+    return FusedLoc(tuple(parts), NoneAttr())
 
 
 def position(location: Attribute) -> str | None:

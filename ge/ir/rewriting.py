@@ -1,6 +1,7 @@
 """The rewrite driver: rules dispatched by operation type, replacement that keeps names, and level boundaries.
 
-A *rule* is a function from one operation to whether it changed the module, marked with the operation types it is about::
+A *rule* is a function from one operation to whether it changed the module, marked with the operation types that
+it is about::
 
     @rewrite_rule(graph.Unary)
     def drop_identity(op: graph.Unary) -> bool:
@@ -61,7 +62,7 @@ def replace(
     *,
     fused: Iterable[Operation] = (),
 ) -> None:
-    """Put ``new_ops`` in the place of ``op`` and let its uses use ``new_results`` (default: results of the last new op).
+    """Put ``new_ops`` in the place of ``op`` and let its uses use ``new_results`` (default: those of the last new op).
 
     ``None`` in ``new_results`` stands for a result without uses. New operations without a location take that of ``op``,
     joined with those of ``fused`` (the other operations that they stand for); new values without a name take the name
@@ -109,8 +110,8 @@ def erase_if_unused(op: Operation) -> bool:
 def apply_rules(root: Operation, rules: Iterable[RewriteRule[Any]], *, max_rewrites: int | None = None) -> bool:
     """Apply ``rules`` to the operations in ``root`` until none applies. Whether anything changed.
 
-    Operations are visited in program order; after a change, the operations next to it (the producers of its operands and
-    the users of its results) are visited again. Rules on one operation are tried in the order given. More than
+    Operations are visited in program order; after a change, the operations next to it (the producers of its operands
+    and the users of its results) are visited again. Rules on one operation are tried in the order given. More than
     ``max_rewrites`` changes (default: 16 per operation, at least 1000) raise GE3005.
     """
     table = _by_type(rules)
@@ -171,7 +172,7 @@ def _neighbours(op: Operation) -> Iterator[Operation]:
 def _revisit(
     op: Operation, around: Iterable[Operation], table: Mapping[type[Operation], object]
 ) -> Iterator[Operation]:
-    """The operations that a change of ``op`` may have made a rule apply to: itself, what was around it, and what is now."""
+    """The operations whose rules a change of ``op`` may concern: itself, what was around it, and what is now."""
     seen: set[Operation] = set()
     for near in (op, *around):
         if near.parent is None:

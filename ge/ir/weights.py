@@ -1,13 +1,14 @@
 """Bytes of large constants: held as views, written to and read from side files.
 
-A :class:`Weights` is a read-only view of bytes that live somewhere else: in a memory-mapped model file, in a side file, or
-in an array. They are never copied on the way through the compiler. In text, weights are one of
+A :class:`Weights` is a read-only view of bytes that live somewhere else: in a memory-mapped model file, in a side file,
+or in an array. They are never copied on the way through the compiler. In text, weights are one of
 
-* ``#ge.weights<"resnet.weights", 4096, 147456, "…sha256…">``: file (relative to the .mlir), byte offset, byte count, digest;
+* ``#ge.weights<"resnet.weights", 4096, 147456, "…sha256…">``: file (relative to the .mlir), offset, byte count, digest;
 * ``#ge.weights<"0x0000803F…">``: the bytes in hexadecimal, in memory order;
 * ``#ge.weights<elided, 147456, "…sha256…">``: for reading only; the bytes are not there.
 
-:class:`WeightsWriter` chooses the form when a module is printed, :class:`WeightsReader` opens the files when one is parsed.
+:class:`WeightsWriter` chooses the form when a module is printed, :class:`WeightsReader` opens the files when one is
+parsed.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import hashlib
 import mmap
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
@@ -123,7 +124,7 @@ class WeightsWriter:
         self._end = 0
 
     def place(self, weights: Weights) -> tuple[str, int] | None:
-        """The file (relative to the text) and the byte offset to write for ``weights``, or None to write them inline."""
+        """The file (relative to the text) and byte offset to write for ``weights``, or None to write them inline."""
         if self.mode is WeightsMode.INLINE:
             return None
         origin = weights.origin
@@ -179,7 +180,8 @@ class WeightsReader:
             raise GeError("GE3007", what, where)
         weights = Weights(view[offset : offset + nbytes], nbytes, Origin(file, offset), None if self.verify else digest)
         if weights.digest != digest:
-            raise GeError("GE3007", f"weights file '{name}' holds other bytes at offset {offset} than the text says", where)
+            what = f"weights file '{name}' has other bytes at offset {offset} than the text says"
+            raise GeError("GE3007", what, where)
         return weights
 
     def _inside(self, name: str, where: str | None) -> Path:
@@ -210,7 +212,7 @@ def map_file(path: str | Path) -> memoryview:
 
 
 @contextmanager
-def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
+def atomic_write(path: str | Path) -> Generator[IO[bytes]]:
     """A stream that becomes the file ``path`` when the block ends well, and leaves nothing behind when it does not."""
     path = Path(path)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")

@@ -1,0 +1,1 @@
+"""Steps from one level down to the next."""

@@ -1,0 +1,1 @@
+"""Rewrites within one level, one pass per file."""

@@ -1,0 +1,1 @@
+"""The outside world: file formats, devices, simulators, code generators and run times."""

@@ -1,0 +1,1 @@
+"""The commands: ge-opt, ge-translate, ge-run and ge-compiler."""

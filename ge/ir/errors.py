@@ -154,9 +154,96 @@ _IR = {
 
 _COMPILE: dict[str, ErrorKind] = {}
 
-_OM_FILE: dict[str, ErrorKind] = {}
+_OM_FILE: dict[str, ErrorKind] = {
+    "GE5001": ErrorKind(
+        "file is not an OM file",
+        "An OM file begins with the bytes IMOD.",
+        "Give the .om file that ge-compiler wrote.",
+    ),
+    "GE5002": ErrorKind(
+        "OM file is cut short or has bytes too many",
+        "The sizes that the file announces do not add up to its own size, as after an interrupted copy.",
+        "Copy the file again, or compile the model again.",
+    ),
+    "GE5003": ErrorKind(
+        "partition table of the OM file is wrong",
+        "The partitions must be of different types and follow each other without a gap.",
+        "Copy the file again, or compile the model again.",
+    ),
+    "GE5004": ErrorKind(
+        "kind of OM file is not supported",
+        "Encrypted files and files of several models (dynamic shapes, flow, bundle, phone) have other layouts.",
+        "Compile the model with ge-compiler.",
+    ),
+    "GE5005": ErrorKind(
+        "kernels of the OM file cannot be read",
+        "A partition of kernels is a sequence of whole records: magic, name and binary.",
+        "Copy the file again, or compile the model again.",
+    ),
+    "GE5006": ErrorKind(
+        "description in the OM file cannot be decoded",
+        "The model definition and the tasks are protobuf messages; these bytes are not.",
+        "Copy the file again, or compile the model again.",
+    ),
+    "GE5007": ErrorKind(
+        "model definition of the OM file contradicts itself",
+        "An operator, a task or an address refers to something that is not in the file.",
+        "Copy the file again, or compile the model again.",
+    ),
+    "GE5008": ErrorKind(
+        "OM file comes from another compiler",
+        "Only files of ge-compiler hold kernels that this project can read and run.",
+        "Compile the model with ge-compiler.",
+    ),
+    "GE5009": ErrorKind(
+        "module cannot be written as an OM file",
+        "An OM file is written from one om.model, which --convert-program-to-om makes of a planned device program.",
+        "Run the passes up to --plan-memory and --convert-program-to-om first.",
+    ),
+}
 
-_RUN_TIME: dict[str, ErrorKind] = {}
+_RUN_TIME: dict[str, ErrorKind] = {
+    "GE6001": ErrorKind(
+        "device is not available",
+        "Models run on the simulated NPU: Runtime(device=\"npu\").",
+        "Leave the device out, or name npu.",
+    ),
+    "GE6002": ErrorKind(
+        "input is missing",
+        "Every input of the model needs a value.",
+        "Give an array for each input; Model.inputs lists them.",
+    ),
+    "GE6003": ErrorKind(
+        "input is unknown",
+        "The model has no input of this name, or fewer inputs than were given.",
+        "Use the names that Model.inputs lists.",
+    ),
+    "GE6004": ErrorKind(
+        "input has the wrong shape",
+        "The shapes of a compiled model are fixed.",
+        "Reshape the input, or compile the model for this shape with --input_shape.",
+    ),
+    "GE6005": ErrorKind(
+        "input has the wrong element type",
+        "Inputs keep the element type that they have in the model; nothing is converted silently.",
+        "Convert the array with its astype method.",
+    ),
+    "GE6006": ErrorKind(
+        "host operator failed",
+        "An operator without a kernel runs on the host and refused the values it was given.",
+        "Check the inputs; the same operator fails in ge-run on the .onnx model, too.",
+    ),
+    "GE6007": ErrorKind(
+        "file of input values cannot be used",
+        "Inputs come from .npy and .npz files and from .pb files that hold one ONNX tensor.",
+        "Write the array with numpy.save.",
+    ),
+    "GE6008": ErrorKind(
+        "results differ from the reference",
+        "The outputs are further from those of the reference model than its element type explains.",
+        "Run the stage files of ge-compiler --debug=DIR one after the other with ge-run to find where they part.",
+    ),
+}
 
 ERRORS: dict[str, ErrorKind] = {**_INPUT, **_OPTIONS, **_IR, **_COMPILE, **_OM_FILE, **_RUN_TIME}
 """Every code with its meaning: the one table behind the messages and docs/errors.md."""

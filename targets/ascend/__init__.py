@@ -1,0 +1,1 @@
+"""Ascend NPUs: what a chip can do, its simulator, the OM file and the runtime."""

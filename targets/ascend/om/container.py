@@ -1,0 +1,176 @@
+"""The OM container: a 256-byte header, a partition table and the partitions, all little-endian.
+
+    [ header, 256 bytes ][ partition table ][ partition 0 ][ partition 1 ] ...
+
+Partitions follow each other without a gap, in table order; offsets count from the end of the table. The table has
+32-bit entries, or 64-bit ones when the header's `model_length` is set; files are written with the narrow table, which
+every reader knows, as long as they stay below 4 GiB.
+
+Reading is strict: what the header and the table say must agree with each other and with the size of the file, else one
+error of the group GE5xxx is raised. Partitions are views of the file, never copies.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import NamedTuple
+
+from typing_extensions import Buffer
+
+from ge.ir.errors import GeError
+
+MAGIC = b"IMOD"
+VERSION = 0x20000000
+"""The file format version written: a header with `model_num` and `model_length`."""
+OLD_VERSION = 0x10000000
+"""The version of 2020, whose header has neither. Read only."""
+MODEL_DEF_VERSION = 2
+"""`ModelDef.version`, repeated in the header."""
+
+
+class Header(NamedTuple):
+    """The fields of the header, in file order."""
+
+    magic: bytes = MAGIC
+    header_size: int = 256
+    version: int = VERSION
+    checksum: bytes = b""  # 64 bytes, zero in every known file
+    length: int = 0  # bytes after the header, of a file with a 32-bit table
+    is_encrypted: int = 0
+    is_unchecked: int = 1
+    model_type: int = 0
+    generation_mode: int = 0
+    name: bytes = b""
+    compute_power: int = 0
+    user_info: bytes = b""
+    model_def_version: int = MODEL_DEF_VERSION
+    model_count: int = 1
+    platform_version: bytes = b""
+    platform_type: int = 0
+    model_length: int = 0  # bytes after the header, of a file with a 64-bit table
+    needs_host_check: int = 0
+    is_dynamic: int = 0
+
+
+_HEADER = struct.Struct("<4sII64sIBBBB32sI32sII20sB3xQBB62x")
+_NAME_BYTES = 31
+"""Bytes of the model name in the header; one more is the terminating zero."""
+_SINGLE_MODEL_TYPES = (0, 1)
+"""Model types (IR model, standard) that hold one model; tiny, flow, lite and bundle files are laid out differently."""
+_MAX_PARTITIONS = 32
+_NARROW_LIMIT = 1 << 32
+
+
+class PartitionType(IntEnum):
+    """What a partition holds. Others exist (host libraries, flow models, ...) and are kept as numbers."""
+
+    MODEL_DEF = 0
+    WEIGHTS_DATA = 1
+    TASK_INFO = 2
+    TBE_KERNELS = 3
+    CUST_AICPU_KERNELS = 4
+
+
+@dataclass(frozen=True)
+class Container:
+    """An OM file taken apart: its model name and its partitions by type number."""
+
+    name: str
+    partitions: Mapping[int, memoryview]
+
+    def partition(self, kind: PartitionType) -> memoryview:
+        """The bytes of a partition; no bytes when the file does not have it."""
+        return self.partitions.get(kind, memoryview(b""))
+
+
+# ---------------------------------------------------------------- writing
+
+
+def pack_container(name: str, partitions: Sequence[tuple[PartitionType, Buffer]]) -> list[Buffer]:
+    """The pieces of an OM file, to be written one after the other. The partitions are passed through, not copied."""
+    sizes = [memoryview(data).nbytes for _, data in partitions]
+    narrow = _HEADER.size + 4 + 12 * len(partitions) + sum(sizes) < _NARROW_LIMIT
+    table = _pack_table([kind for kind, _ in partitions], sizes, narrow)
+    payload = len(table) + sum(sizes)
+    length, model_length = (payload, 0) if narrow else (0, payload)
+    header = Header(name=_header_name(name), length=length, model_length=model_length)
+    return [_HEADER.pack(*header), table, *(data for _, data in partitions)]
+
+
+def _header_name(name: str) -> bytes:
+    """The name as it fits into the header, cut at a character boundary."""
+    return name.encode()[:_NAME_BYTES].decode(errors="ignore").encode()
+
+
+def _pack_table(kinds: Sequence[int], sizes: Sequence[int], narrow: bool) -> bytes:
+    entry = struct.Struct("<III" if narrow else "<I4xQQ")
+    table = struct.pack("<I" if narrow else "<I4x", len(kinds))
+    offset = 0
+    for kind, size in zip(kinds, sizes, strict=True):
+        table += entry.pack(kind, offset, size)
+        offset += size
+    return table
+
+
+# ---------------------------------------------------------------- reading
+
+
+def read_container(data: Buffer, where: str) -> Container:
+    """Take an OM file apart. `where` names it in errors. Raises GE5001, GE5002, GE5003 or GE5004."""
+    view = memoryview(data).cast("B").toreadonly()
+    if bytes(view[: len(MAGIC)]) != MAGIC:
+        raise GeError("GE5001", f"the file begins with {bytes(view[:4])!r}, not with {MAGIC!r}", where)
+    if view.nbytes < _HEADER.size:
+        raise GeError("GE5002", f"the file has {view.nbytes} bytes, less than its header of {_HEADER.size}", where)
+    header = Header._make(_HEADER.unpack_from(view))
+    _check_kind(header, where)
+    is_old = header.version == OLD_VERSION
+    wide = not is_old and header.model_length != 0
+    announced, found = header.model_length if wide else header.length, view.nbytes - _HEADER.size
+    if announced != found:
+        raise GeError("GE5002", f"the header announces {announced} bytes after it, the file has {found}", where)
+    name = header.name.split(b"\0")[0].decode(errors="replace")
+    return Container(name, _read_partitions(view[_HEADER.size :], wide, where))
+
+
+def _check_kind(header: Header, where: str) -> None:
+    """Refuse the kinds of OM file that are laid out differently."""
+    if header.header_size != _HEADER.size or header.version not in (VERSION, OLD_VERSION):
+        raise GeError("GE5004", f"the header has {header.header_size} bytes and version {header.version:#x}", where)
+    if header.is_encrypted:
+        raise GeError("GE5004", "the file is encrypted", where)
+    if header.model_type not in _SINGLE_MODEL_TYPES:
+        raise GeError("GE5004", f"the file is of model type {header.model_type}, not a single model", where)
+    if header.version != OLD_VERSION and header.model_count > 1:
+        raise GeError("GE5004", f"the file holds {header.model_count} models", where)
+
+
+def _read_partitions(payload: memoryview, wide: bool, where: str) -> dict[int, memoryview]:
+    head, entry = (8, struct.Struct("<I4xQQ")) if wide else (4, struct.Struct("<III"))
+    if payload.nbytes < head:
+        raise GeError("GE5002", "the file ends inside its partition table", where)
+    (count,) = struct.unpack_from("<I", payload)
+    if not 1 <= count <= _MAX_PARTITIONS:
+        raise GeError("GE5003", f"the partition table announces {count} partitions", where)
+    start = head + count * entry.size
+    if payload.nbytes < start:
+        raise GeError("GE5002", "the file ends inside its partition table", where)
+    partitions: dict[int, memoryview] = {}
+    expected = 0
+    for kind, offset, size in entry.iter_unpack(payload[head:start]):
+        if kind in partitions:
+            raise GeError("GE5003", f"partition type {kind} occurs twice", where)
+        if offset != expected:
+            raise GeError("GE5003", f"partition type {kind} begins at {offset}, not at {expected}", where)
+        expected += size
+        if start + expected > payload.nbytes:
+            raise GeError("GE5002", f"partition type {kind} ends after the end of the file", where)
+        partitions[kind] = payload[start + offset : start + expected]
+    if start + expected != payload.nbytes:
+        raise GeError("GE5003", f"{payload.nbytes - start - expected} bytes belong to no partition", where)
+    if PartitionType.MODEL_DEF not in partitions:
+        raise GeError("GE5003", "the file has no model definition", where)
+    return partitions

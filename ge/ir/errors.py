@@ -205,7 +205,7 @@ _OM_FILE: dict[str, ErrorKind] = {
 _RUN_TIME: dict[str, ErrorKind] = {
     "GE6001": ErrorKind(
         "device is not available",
-        "Models run on the simulated NPU: Runtime(device=\"npu\").",
+        'Models run on the simulated NPU: Runtime(device="npu").',
         "Leave the device out, or name npu.",
     ),
     "GE6002": ErrorKind(

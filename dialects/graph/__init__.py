@@ -1,0 +1,86 @@
+"""The `graph` level: a small canonical set of operators on tensors, and the device program that they become.
+
+| module | what |
+|---|---|
+| `attributes` | kinds of functions, the activation attribute |
+| `compute`, `movement`, `program` | the operations |
+| `shapes` | one shape function per operation, on plain tuples |
+| `capabilities` | what the AI Core has kernels for |
+| `meaning` | evaluation with NumPy |
+
+docs/levels.md is the reference.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from ge.dialects.graph.attributes import (
+    FUNCTIONS,
+    ActivationAttr,
+    BinaryKind,
+    BinaryKindAttr,
+    PoolKind,
+    PoolKindAttr,
+    UnaryKind,
+    UnaryKindAttr,
+)
+from ge.dialects.graph.compute import (
+    COMPUTE_OPS,
+    BatchNormOp,
+    BinaryOp,
+    Conv2DOp,
+    LrnOp,
+    MatmulOp,
+    Pool2DOp,
+    SoftmaxOp,
+    UnaryOp,
+)
+from ge.dialects.graph.movement import (
+    MOVEMENT_OPS,
+    CastOp,
+    ConcatOp,
+    GatherChannelsOp,
+    ReshapeOp,
+    TransDataOp,
+    TransposeOp,
+    ViewOp,
+)
+from ge.dialects.graph.program import PROGRAM_OPS, ConstantOp, HostOp, LaunchOp, YieldOp
+
+__all__ = [
+    "FUNCTIONS",
+    "ActivationAttr",
+    "BatchNormOp",
+    "BinaryKind",
+    "BinaryKindAttr",
+    "BinaryOp",
+    "CastOp",
+    "ConcatOp",
+    "ConstantOp",
+    "Conv2DOp",
+    "GatherChannelsOp",
+    "Graph",
+    "HostOp",
+    "LaunchOp",
+    "LrnOp",
+    "MatmulOp",
+    "Pool2DOp",
+    "PoolKind",
+    "PoolKindAttr",
+    "ReshapeOp",
+    "SoftmaxOp",
+    "TransDataOp",
+    "TransposeOp",
+    "UnaryKind",
+    "UnaryKindAttr",
+    "UnaryOp",
+    "ViewOp",
+    "YieldOp",
+]
+
+Graph = Dialect(
+    "graph",
+    [*PROGRAM_OPS, *COMPUTE_OPS, *MOVEMENT_OPS],
+    [ActivationAttr, UnaryKindAttr, BinaryKindAttr, PoolKindAttr],
+)

@@ -1,0 +1,417 @@
+"""Operations that compute: convolution, matrix product, pooling, normalisation and elementwise functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import FloatAttr, TensorType, UnitAttr, f32
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import (
+    irdl_op_definition,
+    operand_def,
+    opt_operand_def,
+    opt_prop_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ge.dialects.graph import shapes
+from ge.dialects.graph.attributes import (
+    ActivationAttr,
+    BinaryKind,
+    BinaryKindAttr,
+    PoolKind,
+    PoolKindAttr,
+    UnaryKind,
+)
+from ge.dialects.graph.base import Int, Ints, TensorOp, int_attr, ints, like, shape_of, tensor
+from ge.dialects.graph.shapes import Shape
+
+ONES = ints((1, 1))
+ZEROS = ints((0, 0, 0, 0))
+ONE = int_attr(1)
+
+
+@irdl_op_definition
+class Conv2DOp(TensorOp):
+    """A convolution, with what is fused into it: `y = activation(conv(x, w) + bias)`, accumulated in float32.
+
+    `x` is [N, C, H, W], `w` [O, I, kh, kw], `bias` [O] or absent; `pads` are top, left, bottom, right.
+
+    With `groups` = G, output channel o reads the C/G input channels of group o // (O/G), and I = C/G. The layout pass
+    merges `group_merge` = E groups into one so that a merged group fills whole blocks of 16 channels: then I = E·C/G, and
+    output channel o reads the I channels that start at (o // (E·O/G)) · I, with zero weights outside its own group. There
+    are ⌈G/E⌉ merged groups; the last one may reach beyond channel C, where its weights are zero.
+    """
+
+    name = "graph.conv2d"
+
+    x = operand_def(TensorType)
+    w = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+    y = result_def(TensorType)
+    strides = prop_def(Ints, default_value=ONES)
+    pads = prop_def(Ints, default_value=ZEROS)
+    dilations = prop_def(Ints, default_value=ONES)
+    groups = prop_def(Int, default_value=ONE)
+    group_merge = prop_def(Int, default_value=ONE)
+    activation = opt_prop_def(ActivationAttr)
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$x `,` $w (`,` $bias^)? (`strides` $strides^)? (`pads` $pads^)? (`dilations` $dilations^)? (`groups` $groups^)? "
+        "(`group_merge` $group_merge^)? (`activation` $activation^)? attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        x: SSAValue | Operation,
+        w: SSAValue | Operation,
+        bias: SSAValue | Operation | None = None,
+        *,
+        strides: Sequence[int] = (1, 1),
+        pads: Sequence[int] = (0, 0, 0, 0),
+        dilations: Sequence[int] = (1, 1),
+        groups: int = 1,
+        group_merge: int = 1,
+        activation: ActivationAttr | None = None,
+    ) -> None:
+        x, w = SSAValue.get(x), SSAValue.get(w)
+        shape = shapes.conv2d(shape_of(x), shape_of(w), strides, pads, dilations, groups, group_merge)
+        super().__init__(
+            operands=[x, w, bias],
+            properties={
+                "strides": ints(strides),
+                "pads": ints(pads),
+                "dilations": ints(dilations),
+                "groups": int_attr(groups),
+                "group_merge": int_attr(group_merge),
+                "activation": activation,
+            },
+            result_types=[like(x, shape)],
+        )
+
+    def infer_shape(self) -> Shape:
+        shape = shapes.conv2d(
+            shape_of(self.x),
+            shape_of(self.w),
+            self.strides.get_values(),
+            self.pads.get_values(),
+            self.dilations.get_values(),
+            self.groups.value.data,
+            self.group_merge.value.data,
+        )
+        if self.bias is not None:
+            shapes.channel_vector(shape, shape_of(self.bias))
+        return shape
+
+    def verify_(self) -> None:
+        super().verify_()
+        _same_element_type(self.x, self.w)
+
+
+@irdl_op_definition
+class MatmulOp(TensorOp):
+    """A matrix product, with what is fused into it: `y = activation(a · b + bias)`, accumulated in float32.
+
+    `a` is [..., M, K], `b` [..., K, N], `bias` [N] or absent; leading dimensions broadcast.
+    """
+
+    name = "graph.matmul"
+
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    bias = opt_operand_def(TensorType)
+    y = result_def(TensorType)
+    activation = opt_prop_def(ActivationAttr)
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$a `,` $b (`,` $bias^)? (`activation` $activation^)? attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        a: SSAValue | Operation,
+        b: SSAValue | Operation,
+        bias: SSAValue | Operation | None = None,
+        *,
+        activation: ActivationAttr | None = None,
+    ) -> None:
+        a, b = SSAValue.get(a), SSAValue.get(b)
+        shape = shapes.matmul(shape_of(a), shape_of(b))
+        super().__init__(
+            operands=[a, b, bias], properties={"activation": activation}, result_types=[like(a, shape)]
+        )
+
+    def infer_shape(self) -> Shape:
+        bias = None if self.bias is None else shape_of(self.bias)
+        return shapes.matmul(shape_of(self.a), shape_of(self.b), bias)
+
+    def verify_(self) -> None:
+        super().verify_()
+        _same_element_type(self.a, self.b)
+
+
+@irdl_op_definition
+class BatchNormOp(TensorOp):
+    """Normalisation with fixed statistics: `y = (x - mean) / √(var + epsilon) · scale + bias`, per channel (axis 1)."""
+
+    name = "graph.batch_norm"
+
+    x = operand_def(TensorType)
+    scale = operand_def(TensorType)
+    bias = operand_def(TensorType)
+    mean = operand_def(TensorType)
+    var = operand_def(TensorType)
+    y = result_def(TensorType)
+    epsilon = prop_def(FloatAttr.constr(f32))
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$x `,` $scale `,` $bias `,` $mean `,` $var `epsilon` $epsilon attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self, x: SSAValue, scale: SSAValue, bias: SSAValue, mean: SSAValue, var: SSAValue, epsilon: float = 1e-5
+    ) -> None:
+        super().__init__(
+            operands=[x, scale, bias, mean, var],
+            properties={"epsilon": FloatAttr(epsilon, f32)},
+            result_types=[x.type],
+        )
+
+    def infer_shape(self) -> Shape:
+        vectors = (self.scale, self.bias, self.mean, self.var)
+        return shapes.batch_norm(shape_of(self.x), *(shape_of(vector) for vector in vectors))
+
+
+@irdl_op_definition
+class Pool2DOp(TensorOp):
+    """Pooling of [N, C, H, W] over windows; global pooling has the kernel [H, W].
+
+    Padding never wins a maximum. An average divides by the number of elements inside the input, or, with
+    `count_include_pad`, inside the padded input (a window that `ceil_mode` lets stick out is cut there).
+    """
+
+    name = "graph.pool2d"
+
+    x = operand_def(TensorType)
+    y = result_def(TensorType)
+    kind = prop_def(PoolKindAttr)
+    kernel = prop_def(Ints)
+    strides = prop_def(Ints, default_value=ONES)
+    pads = prop_def(Ints, default_value=ZEROS)
+    dilations = prop_def(Ints, default_value=ONES)
+    ceil_mode = opt_prop_def(UnitAttr)
+    count_include_pad = opt_prop_def(UnitAttr)
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$kind $x `kernel` $kernel (`strides` $strides^)? (`pads` $pads^)? (`dilations` $dilations^)? "
+        "(`ceil_mode` $ceil_mode^)? (`count_include_pad` $count_include_pad^)? attr-dict "
+        "`:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self,
+        x: SSAValue | Operation,
+        kind: PoolKind | str,
+        kernel: Sequence[int],
+        *,
+        strides: Sequence[int] = (1, 1),
+        pads: Sequence[int] = (0, 0, 0, 0),
+        dilations: Sequence[int] = (1, 1),
+        ceil_mode: bool = False,
+        count_include_pad: bool = False,
+    ) -> None:
+        x = SSAValue.get(x)
+        shape = shapes.pool2d(shape_of(x), kernel, strides, pads, dilations, ceil_mode)
+        super().__init__(
+            operands=[x],
+            properties={
+                "kind": PoolKindAttr(PoolKind(kind)),
+                "kernel": ints(kernel),
+                "strides": ints(strides),
+                "pads": ints(pads),
+                "dilations": ints(dilations),
+                "ceil_mode": UnitAttr() if ceil_mode else None,
+                "count_include_pad": UnitAttr() if count_include_pad else None,
+            },
+            result_types=[like(x, shape)],
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.pool2d(
+            shape_of(self.x),
+            self.kernel.get_values(),
+            self.strides.get_values(),
+            self.pads.get_values(),
+            self.dilations.get_values(),
+            self.ceil_mode is not None,
+        )
+
+
+@irdl_op_definition
+class UnaryOp(TensorOp):
+    """A function of each element: `graph.unary <clip, 0.0, 6.0> %x`. `ge.dialects.graph.attributes.FUNCTIONS` lists them."""
+
+    name = "graph.unary"
+
+    x = operand_def(TensorType)
+    y = result_def(TensorType)
+    function = prop_def(ActivationAttr)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$function $x attr-dict `:` functional-type(operands, results)"
+
+    def __init__(
+        self, x: SSAValue | Operation, function: ActivationAttr | UnaryKind | str, *parameters: float
+    ) -> None:
+        x = SSAValue.get(x)
+        if not isinstance(function, ActivationAttr):
+            function = ActivationAttr(function, *parameters)
+        super().__init__(operands=[x], properties={"function": function}, result_types=[x.type])
+
+    @property
+    def kind(self) -> UnaryKind:
+        """Which function it is."""
+        return self.function.kind
+
+    @property
+    def alpha(self) -> float:
+        """The first parameter of the function."""
+        return self.function.alpha
+
+    @property
+    def beta(self) -> float:
+        """The second parameter of the function."""
+        return self.function.beta
+
+    def infer_shape(self) -> Shape:
+        return shape_of(self.x)
+
+
+@irdl_op_definition
+class BinaryOp(TensorOp):
+    """A function of two elements, with NumPy broadcasting: `graph.binary add %a, %b`."""
+
+    name = "graph.binary"
+
+    a = operand_def(TensorType)
+    b = operand_def(TensorType)
+    y = result_def(TensorType)
+    kind = prop_def(BinaryKindAttr)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$kind $a `,` $b attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, kind: BinaryKind | str, a: SSAValue | Operation, b: SSAValue | Operation) -> None:
+        a, b = SSAValue.get(a), SSAValue.get(b)
+        shape = shapes.broadcast(shape_of(a), shape_of(b))
+        super().__init__(
+            operands=[a, b],
+            properties={"kind": BinaryKindAttr(BinaryKind(kind))},
+            result_types=[like(a if shape_of(a) == shape else b, shape)],
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.broadcast(shape_of(self.a), shape_of(self.b))
+
+    def verify_(self) -> None:
+        super().verify_()
+        _same_element_type(self.a, self.b)
+
+
+@irdl_op_definition
+class SoftmaxOp(TensorOp):
+    """`y = e^(x - max x) / Σ e^(x - max x)` along `axis`; with `log`, the logarithm of that."""
+
+    name = "graph.softmax"
+
+    x = operand_def(TensorType)
+    y = result_def(TensorType)
+    axis = prop_def(Int)
+    log = opt_prop_def(UnitAttr)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$x `axis` $axis (`log` $log^)? attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, x: SSAValue | Operation, axis: int, *, log: bool = False) -> None:
+        x = SSAValue.get(x)
+        super().__init__(
+            operands=[x],
+            properties={"axis": int_attr(axis), "log": UnitAttr() if log else None},
+            result_types=[x.type],
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.axis_of(shape_of(self.x), self.axis.value.data)
+
+
+@irdl_op_definition
+class LrnOp(TensorOp):
+    """Local response normalisation of [N, C, ...]: `y = x / (bias + alpha/size · s)^beta`.
+
+    s at channel c is the sum of squares over channels c - ⌊(size-1)/2⌋ to c + ⌈(size-1)/2⌉.
+    """
+
+    name = "graph.lrn"
+
+    x = operand_def(TensorType)
+    y = result_def(TensorType)
+    size = prop_def(Int)
+    alpha = prop_def(FloatAttr.constr(f32))
+    beta = prop_def(FloatAttr.constr(f32))
+    bias = prop_def(FloatAttr.constr(f32))
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$x `size` $size `alpha` $alpha `beta` $beta `bias` $bias attr-dict `:` functional-type(operands, results)"
+    )
+
+    def __init__(
+        self, x: SSAValue | Operation, size: int, alpha: float = 1e-4, beta: float = 0.75, bias: float = 1.0
+    ) -> None:
+        x = SSAValue.get(x)
+        super().__init__(
+            operands=[x],
+            properties={
+                "size": int_attr(size),
+                "alpha": FloatAttr(alpha, f32),
+                "beta": FloatAttr(beta, f32),
+                "bias": FloatAttr(bias, f32),
+            },
+            result_types=[x.type],
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.axis_of(shape_of(self.x), 1)
+
+
+def _same_element_type(a: SSAValue, b: SSAValue) -> None:
+    if tensor(a).element_type != tensor(b).element_type:
+        raise VerifyException(f"operands have element types {tensor(a).element_type} and {tensor(b).element_type}")
+
+
+COMPUTE_OPS: list[type[Operation]] = [
+    Conv2DOp,
+    MatmulOp,
+    BatchNormOp,
+    Pool2DOp,
+    UnaryOp,
+    BinaryOp,
+    SoftmaxOp,
+    LrnOp,
+]

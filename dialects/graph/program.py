@@ -1,0 +1,200 @@
+"""Operations that make a module a program: constants, work on the host processor, and kernel launches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    DenseIntOrFPElementsAttr,
+    DictionaryAttr,
+    FlatSymbolRefAttrConstr,
+    StringAttr,
+    SymbolRefAttr,
+    TensorType,
+)
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.irdl import (
+    AnyOf,
+    BaseAttr,
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    region_def,
+    result_def,
+    traits_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, IsTerminator, Pure
+from xdsl.utils.exceptions import VerifyException
+
+from ge.dialects.graph.base import Int, Ints, int_attr, ints
+from ge.ir.attributes import WeightsAttr
+
+
+@irdl_op_definition
+class ConstantOp(IRDLOperation):
+    """A constant in the storage layout of its type: `graph.constant dense<...> : t` or `graph.constant #ge.weights<...> : t`.
+
+    `offset` is the byte offset in the weights block, once memory is planned.
+    """
+
+    name = "graph.constant"
+
+    y = result_def(TensorType)
+    value = prop_def(AnyOf([BaseAttr(DenseIntOrFPElementsAttr), BaseAttr(WeightsAttr)]))
+    offset = opt_prop_def(Int)
+
+    traits = traits_def(Pure())
+
+    def __init__(self, value: Attribute, type: TensorType[Attribute]) -> None:
+        super().__init__(properties={"value": value}, result_types=[type])
+
+    @classmethod
+    def parse(cls, parser: Parser) -> ConstantOp:
+        """Parse `(offset N)? value : type`; a dense value brings its own type."""
+        offset = parser.parse_integer() if parser.parse_optional_keyword("offset") is not None else None
+        value = parser.parse_attribute()
+        if isinstance(value, DenseIntOrFPElementsAttr):
+            type = cast(TensorType[Attribute], value.type)
+        else:
+            parser.parse_punctuation(":")
+            type = cast(TensorType[Attribute], parser.parse_type())
+        op = ConstantOp(value, type)
+        op.attributes = dict(parser.parse_optional_attr_dict())
+        if offset is not None:
+            op.offset = int_attr(offset)
+        return op
+
+    def print(self, printer: Printer) -> None:
+        """Print what `parse` reads."""
+        printer.print_string(" ")
+        if self.offset is not None:
+            printer.print_string(f"offset {self.offset.value.data} ")
+        printer.print_attribute(self.value)
+        if not isinstance(self.value, DenseIntOrFPElementsAttr):
+            printer.print_string(" : ")
+            printer.print_attribute(self.y.type)
+        if self.attributes:
+            printer.print_op_attributes(self.attributes)
+
+    def verify_(self) -> None:
+        """A dense value has the type of the result."""
+        if isinstance(self.value, DenseIntOrFPElementsAttr) and self.value.type != self.y.type:
+            raise VerifyException(f"the value has type {self.value.type}, the result {self.y.type}")
+
+
+@irdl_op_definition
+class YieldOp(IRDLOperation):
+    """The end of a `graph.host` region: the values that become its results."""
+
+    name = "graph.yield"
+
+    values = var_operand_def()
+
+    traits = traits_def(IsTerminator())
+
+    assembly_format = "($values^ `:` type($values))? attr-dict"
+
+    def __init__(self, values: Sequence[SSAValue] = ()) -> None:
+        super().__init__(operands=[list(values)])
+
+
+@irdl_op_definition
+class HostOp(IRDLOperation):
+    """Work that runs on the host processor (the engine "AICPU"): `onnx` operations on the arguments of the region.
+
+    Operands and results are in plain row-major layout. Results may have any type of ONNX, also one whose shape is not static.
+    `offsets` are the byte offsets of the results, once memory is planned; -1 for a value whose size is not known.
+    """
+
+    name = "graph.host"
+
+    inputs = var_operand_def()
+    outputs = var_result_def()
+    body = region_def("single_block")
+    offsets = opt_prop_def(Ints)
+
+    traits = traits_def(Pure(), IsolatedFromAbove())
+
+    assembly_format = (
+        "`(` $inputs `)` (`offsets` $offsets^)? attr-dict-with-keyword `:` functional-type($inputs, $outputs) $body"
+    )
+
+    def __init__(self, inputs: Sequence[SSAValue], result_types: Sequence[Attribute], body: Region | None = None) -> None:
+        if body is None:
+            body = Region(Block(arg_types=[value.type for value in inputs]))
+        super().__init__(operands=[list(inputs)], result_types=[list(result_types)], regions=[body])
+
+    @property
+    def results_inside(self) -> Sequence[SSAValue]:
+        """The values inside the region that become the results."""
+        last = self.body.block.last_op
+        return last.values if isinstance(last, YieldOp) else ()
+
+    def verify_(self) -> None:
+        """Arguments agree with operands, and yielded values with results."""
+        arguments = [argument.type for argument in self.body.block.args]
+        if arguments != [value.type for value in self.inputs]:
+            raise VerifyException("the types of the region's arguments differ from those of the operands")
+        if not isinstance(self.body.block.last_op, YieldOp):
+            raise VerifyException("the region does not end with graph.yield")
+        if [value.type for value in self.results_inside] != [result.type for result in self.outputs]:
+            raise VerifyException("the types of the yielded values differ from those of the results")
+
+
+@irdl_op_definition
+class LaunchOp(IRDLOperation):
+    """One run of a kernel on `blocks` AI Cores: `graph.launch @conv1(%x, %w, %b) blocks 8 type "Conv2D" : ...`.
+
+    The kernel's arguments are the operands followed by the results, in storage layout; an argument's shape may regroup the
+    storage shape. `op_type` and `op_attrs` are what the OM shows of it. `offsets` are the byte offsets of the results in
+    the feature-map arena, once memory is planned.
+    """
+
+    name = "graph.launch"
+
+    inputs = var_operand_def(TensorType)
+    outputs = var_result_def(TensorType)
+    kernel = prop_def(FlatSymbolRefAttrConstr)
+    blocks = prop_def(Int)
+    op_type = prop_def(StringAttr)
+    op_attrs = opt_prop_def(DictionaryAttr)
+    offsets = opt_prop_def(Ints)
+
+    traits = traits_def(Pure())
+
+    assembly_format = (
+        "$kernel `(` $inputs `)` `blocks` $blocks `type` $op_type (`attrs` $op_attrs^)? (`offsets` $offsets^)? attr-dict "
+        "`:` functional-type($inputs, $outputs)"
+    )
+
+    def __init__(
+        self,
+        kernel: str,
+        inputs: Sequence[SSAValue],
+        result_types: Sequence[Attribute],
+        *,
+        blocks: int,
+        op_type: str,
+        op_attrs: Mapping[str, Attribute] | None = None,
+        offsets: Sequence[int] | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[list(inputs)],
+            properties={
+                "kernel": SymbolRefAttr(kernel),
+                "blocks": int_attr(blocks),
+                "op_type": StringAttr(op_type),
+                "op_attrs": None if op_attrs is None else DictionaryAttr(op_attrs),
+                "offsets": None if offsets is None else ints(offsets),
+            },
+            result_types=[list(result_types)],
+        )
+
+
+PROGRAM_OPS: list[type[Operation]] = [ConstantOp, YieldOp, HostOp, LaunchOp]

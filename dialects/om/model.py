@@ -1,0 +1,164 @@
+"""The model, its weights and its kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, Region
+from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, region_def, traits_def
+from xdsl.parser import Parser
+from xdsl.printer import Printer
+from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
+from xdsl.utils.exceptions import VerifyException
+
+from ge.dialects.om.program import Int, OperatorOp, TaskOp
+from ge.ir.attributes import WeightsAttr
+
+
+@irdl_op_definition
+class WeightsOp(IRDLOperation):
+    """The constants of the model as one block of bytes: ``om.weights #ge.weights<...>``."""
+
+    name = "om.weights"
+
+    value = prop_def(WeightsAttr)
+
+    def __init__(self, value: WeightsAttr) -> None:
+        super().__init__(properties={"value": value})
+
+    @classmethod
+    def parse(cls, parser: Parser) -> WeightsOp:
+        value = parser.parse_attribute()
+        if not isinstance(value, WeightsAttr):
+            parser.raise_error("expected #ge.weights<...>")
+        return WeightsOp(value)
+
+    def print(self, printer: Printer) -> None:
+        printer.print_string(" ")
+        printer.print_attribute(self.value)
+
+
+@irdl_op_definition
+class KernelOp(IRDLOperation):
+    """A kernel that tasks run: ``om.kernel @conv1 { ... }``.
+
+    The region holds one operation of the same name: a ``cube.kernel``, which runs on the AI Cores, or a ``func.func``
+    of ``onnx`` operations, which runs on the host.
+    """
+
+    name = "om.kernel"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    body = region_def("single_block")
+
+    traits = traits_def(SymbolOpInterface(), IsolatedFromAbove(), NoTerminator())
+
+    assembly_format = "$sym_name $body attr-dict"
+
+    def __init__(self, name: str, kernel: Operation) -> None:
+        super().__init__(properties={"sym_name": StringAttr(name)}, regions=[Region(Block([kernel]))])
+
+    @property
+    def definition(self) -> Operation:
+        """The ``cube.kernel`` or ``func.func``."""
+        (operation,) = self.body.block.ops
+        return operation
+
+    @property
+    def runs_on_host(self) -> bool:
+        """Whether the kernel runs on the host, not on the AI Cores."""
+        return isinstance(self.definition, FuncOp)
+
+    def verify_(self) -> None:
+        names = [operation.name for operation in self.body.block.ops]
+        if names not in (["cube.kernel"], ["func.func"]):
+            raise VerifyException(f"a kernel holds one cube.kernel or one func.func, got {names}")
+
+
+@irdl_op_definition
+class ModelOp(IRDLOperation):
+    """A whole OM file: ``om.model @resnet50 soc "Ascend310P3" memory 802816 io 604160 outputs ["y"] { ... }``.
+
+    ``memory_size`` is the size of the feature-map memory in bytes. Its last ``io_size`` bytes are the inputs and
+    outputs of the model, which the caller may place elsewhere (*zero copy*).
+    """
+
+    name = "om.model"
+
+    sym_name = prop_def(SymbolNameConstraint())
+    soc = prop_def(StringAttr)
+    memory_size = prop_def(Int)
+    io_size = prop_def(Int)
+    output_names = prop_def(ArrayAttr[StringAttr])
+    body = region_def("single_block")
+
+    traits = traits_def(SymbolTable(), SymbolOpInterface(), IsolatedFromAbove(), NoTerminator())
+
+    assembly_format = (
+        "$sym_name `soc` $soc `memory` $memory_size `io` $io_size `outputs` $output_names attr-dict-with-keyword $body"
+    )
+
+    def __init__(
+        self,
+        name: str,
+        soc: str,
+        memory_size: int,
+        io_size: int,
+        output_names: Sequence[str],
+        body: Sequence[Operation] = (),
+    ) -> None:
+        super().__init__(
+            properties={
+                "sym_name": StringAttr(name),
+                "soc": StringAttr(soc),
+                "memory_size": IntegerAttr(memory_size, i64),
+                "io_size": IntegerAttr(io_size, i64),
+                "output_names": ArrayAttr(StringAttr(name) for name in output_names),
+            },
+            regions=[Region(Block(list(body)))],
+        )
+
+    @property
+    def weights(self) -> WeightsAttr | None:
+        """The block of constants; None when the model has none."""
+        return next((op.value for op in self.body.block.ops if isinstance(op, WeightsOp)), None)
+
+    @property
+    def kernels(self) -> Iterator[KernelOp]:
+        """The kernels, in order."""
+        return (op for op in self.body.block.ops if isinstance(op, KernelOp))
+
+    @property
+    def operators(self) -> Iterator[OperatorOp]:
+        """The operators, producers first."""
+        return (op for op in self.body.block.ops if isinstance(op, OperatorOp))
+
+    @property
+    def tasks(self) -> Iterator[TaskOp]:
+        """The tasks, in the order in which they run."""
+        return (op for op in self.body.block.ops if isinstance(op, TaskOp))
+
+    def verify_(self) -> None:
+        self._verify_operators()
+        labels = {op.label.data for op in self.operators}
+        kernels = {kernel.sym_name.data for kernel in self.kernels}
+        for task in self.tasks:
+            if task.operator.data not in labels:
+                raise VerifyException(f"a task is for operator '{task.operator.data}', which is not in the model")
+            if task.kernel.root_reference.data not in kernels:
+                raise VerifyException(f"a task runs kernel {task.kernel}, which is not in the model")
+
+    def _verify_operators(self) -> None:
+        """Names are unique, the inputs are numbered from 0, and the outputs are those of one NetOutput."""
+        labels = [op.label.data for op in self.operators]
+        for label in labels:
+            if labels.count(label) > 1:
+                raise VerifyException(f"two operators have the name '{label}'")
+        indices = [op.attributes.get("index") for op in self.operators if op.kind.data == "Data"]
+        if indices != [IntegerAttr(number, i64) for number in range(len(indices))]:
+            raise VerifyException("the attribute 'index' of the Data operators must count from 0")
+        outputs = [len(op.inputs) for op in self.operators if op.kind.data == "NetOutput"]
+        if outputs != [len(self.output_names)]:
+            raise VerifyException(f"one NetOutput must have {len(self.output_names)} operands, got {outputs}")

@@ -1,0 +1,144 @@
+"""Operators and tasks: what the model computes, and the runs of kernels that compute it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    FlatSymbolRefAttrConstr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    f32,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    irdl_op_definition,
+    opt_prop_def,
+    prop_def,
+    var_operand_def,
+    var_result_def,
+)
+from xdsl.utils.exceptions import VerifyException
+
+NO_OFFSET = -1
+"""The offset of a value that lives on the host, because its size is only known when it is computed."""
+
+Int = IntegerAttr.constr(i64)
+
+
+def is_operator_attribute(attr: Attribute) -> bool:
+    """Whether an OM file can hold ``attr`` as an attribute of an operator.
+
+    It holds strings, 64-bit integers, 32-bit floats, booleans, lists of each (a list of strings is ``["a"]``, the
+    others are ``array<...>``) and lists of lists of integers.
+    """
+    match attr:
+        case StringAttr():
+            return True
+        case IntegerAttr():
+            return attr.type in (i1, i64)
+        case FloatAttr():
+            return attr.type == f32
+        case DenseArrayBase():
+            return attr.elt_type in (i1, i64, f32)
+        case ArrayAttr():
+            return all(isinstance(item, StringAttr) for item in attr) or all(_is_integer_list(item) for item in attr)
+        case _:
+            return False
+
+
+def _is_integer_list(attr: Attribute) -> bool:
+    match attr:
+        case DenseArrayBase():
+            return attr.elt_type == i64
+        case _:
+            return False
+
+
+@irdl_op_definition
+class OperatorOp(IRDLOperation):
+    """An operator of the graph: ``%y = om.op "Conv2D" "conv1"(%x, %w) at [512] {strides = ...} : (...) -> ...``.
+
+    ``kind`` is the operator's type in Ascend's terms, ``label`` its name, unique in the model. The types carry origin
+    shape and storage format. ``offsets`` says where each result lies: in bytes, in the feature-map memory (``Const``:
+    in the weights), :data:`NO_OFFSET` for a value of the host.
+
+    The kinds with a meaning of their own: ``Data`` (attribute ``index``: which input of the model), ``Const``, and
+    ``NetOutput``, whose operands are the outputs of the model.
+    """
+
+    name = "om.op"
+
+    inputs = var_operand_def()
+    outputs = var_result_def()
+    kind = prop_def(StringAttr)
+    label = prop_def(StringAttr)
+    offsets = opt_prop_def(DenseArrayBase.constr(i64))
+
+    assembly_format = "$kind $label `(` $inputs `)` (`at` $offsets^)? attr-dict `:` functional-type($inputs, $outputs)"
+
+    def __init__(
+        self,
+        kind: str,
+        label: str,
+        inputs: Sequence[SSAValue] = (),
+        result_types: Sequence[Attribute] = (),
+        offsets: Sequence[int] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+    ) -> None:
+        super().__init__(
+            operands=[list(inputs)],
+            result_types=[list(result_types)],
+            properties={
+                "kind": StringAttr(kind),
+                "label": StringAttr(label),
+                "offsets": DenseArrayBase.from_list(i64, list(offsets)) if offsets else None,
+            },
+            attributes=dict(attributes or {}),
+        )
+
+    @property
+    def result_offsets(self) -> tuple[int, ...]:
+        """Where each result lies; see the class."""
+        return () if self.offsets is None else tuple(cast("Sequence[int]", self.offsets.get_values()))
+
+    def verify_(self) -> None:
+        if len(self.result_offsets) != len(self.outputs):
+            raise VerifyException(f"{len(self.outputs)} results need as many offsets, got {len(self.result_offsets)}")
+        for name, attr in self.attributes.items():
+            if not is_operator_attribute(attr):
+                raise VerifyException(f"an OM file cannot hold attribute '{name}' = {attr}")
+
+
+@irdl_op_definition
+class TaskOp(IRDLOperation):
+    """One run of a kernel: ``om.task @conv1 for "conv1" blocks 8``.
+
+    The kernel's arguments are the operands of the operator named after ``for``, followed by its results. Tasks run in
+    order. ``blocks`` is the number of AI Cores; a kernel of the host has 1.
+    """
+
+    name = "om.task"
+
+    kernel = prop_def(FlatSymbolRefAttrConstr)
+    operator = prop_def(StringAttr)
+    blocks = prop_def(Int)
+
+    assembly_format = "$kernel `for` $operator `blocks` $blocks attr-dict"
+
+    def __init__(self, kernel: str, operator: str, blocks: int) -> None:
+        super().__init__(
+            properties={
+                "kernel": SymbolRefAttr(kernel),
+                "operator": StringAttr(operator),
+                "blocks": IntegerAttr(blocks, i64),
+            }
+        )

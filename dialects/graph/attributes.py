@@ -48,7 +48,7 @@ class UnaryKind(StrEnum):
 
 @dataclass(frozen=True)
 class Function:
-    """What a unary kind computes (`formula`, with x the element, a alpha, b beta) and the defaults of its parameters."""
+    """What a unary kind computes (`formula`: x the element, a alpha, b beta) and the defaults of its parameters."""
 
     formula: str
     defaults: tuple[float, ...] = ()
@@ -177,7 +177,7 @@ class ActivationAttr(ParametrizedAttribute):
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_string(self.kind.value)
+            printer.print_string(str(self.kind))
             for value in self.arguments:
                 printer.print_string(", ")
                 printer.print_float(value, f32)

@@ -6,8 +6,8 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import I64, Attribute, DenseArrayBase, IntegerAttr, TensorType, i64
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, TensorType, i64
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException

@@ -42,9 +42,9 @@ class Conv2DOp(TensorOp):
     `x` is [N, C, H, W], `w` [O, I, kh, kw], `bias` [O] or absent; `pads` are top, left, bottom, right.
 
     With `groups` = G, output channel o reads the C/G input channels of group o // (O/G), and I = C/G. The layout pass
-    merges `group_merge` = E groups into one so that a merged group fills whole blocks of 16 channels: then I = E·C/G, and
-    output channel o reads the I channels that start at (o // (E·O/G)) · I, with zero weights outside its own group. There
-    are ⌈G/E⌉ merged groups; the last one may reach beyond channel C, where its weights are zero.
+    merges `group_merge` = E groups into one so that a merged group fills whole blocks of 16 channels: then I = E·C/G,
+    and output channel o reads the I channels that start at (o // (E·O/G)) · I, with zero weights outside its own group.
+    There are ⌈G/E⌉ merged groups; the last one may reach beyond channel C, where its weights are zero.
     """
 
     name = "graph.conv2d"
@@ -63,8 +63,9 @@ class Conv2DOp(TensorOp):
     traits = traits_def(Pure())
 
     assembly_format = (
-        "$x `,` $w (`,` $bias^)? (`strides` $strides^)? (`pads` $pads^)? (`dilations` $dilations^)? (`groups` $groups^)? "
-        "(`group_merge` $group_merge^)? (`activation` $activation^)? attr-dict `:` functional-type(operands, results)"
+        "$x `,` $w (`,` $bias^)? (`strides` $strides^)? (`pads` $pads^)? (`dilations` $dilations^)? "
+        "(`groups` $groups^)? (`group_merge` $group_merge^)? (`activation` $activation^)? attr-dict "
+        "`:` functional-type(operands, results)"
     )
 
     def __init__(
@@ -145,9 +146,7 @@ class MatmulOp(TensorOp):
     ) -> None:
         a, b = SSAValue.get(a), SSAValue.get(b)
         shape = shapes.matmul(shape_of(a), shape_of(b))
-        super().__init__(
-            operands=[a, b, bias], properties={"activation": activation}, result_types=[like(a, shape)]
-        )
+        super().__init__(operands=[a, b, bias], properties={"activation": activation}, result_types=[like(a, shape)])
 
     def infer_shape(self) -> Shape:
         bias = None if self.bias is None else shape_of(self.bias)
@@ -261,7 +260,7 @@ class Pool2DOp(TensorOp):
 
 @irdl_op_definition
 class UnaryOp(TensorOp):
-    """A function of each element: `graph.unary <clip, 0.0, 6.0> %x`. `ge.dialects.graph.attributes.FUNCTIONS` lists them."""
+    """A function of each element (`ge.dialects.graph.attributes.FUNCTIONS`): `graph.unary <clip, 0.0, 6.0> %x`."""
 
     name = "graph.unary"
 
@@ -273,9 +272,7 @@ class UnaryOp(TensorOp):
 
     assembly_format = "$function $x attr-dict `:` functional-type(operands, results)"
 
-    def __init__(
-        self, x: SSAValue | Operation, function: ActivationAttr | UnaryKind | str, *parameters: float
-    ) -> None:
+    def __init__(self, x: SSAValue | Operation, function: ActivationAttr | UnaryKind | str, *parameters: float) -> None:
         x = SSAValue.get(x)
         if not isinstance(function, ActivationAttr):
             function = ActivationAttr(function, *parameters)

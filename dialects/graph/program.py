@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
@@ -15,8 +15,6 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
-    AnyOf,
-    BaseAttr,
     IRDLOperation,
     irdl_op_definition,
     opt_prop_def,
@@ -38,7 +36,7 @@ from ge.ir.attributes import WeightsAttr
 
 @irdl_op_definition
 class ConstantOp(IRDLOperation):
-    """A constant in the storage layout of its type: `graph.constant dense<...> : t` or `graph.constant #ge.weights<...> : t`.
+    """A constant, `graph.constant dense<...> : t` or `graph.constant #ge.weights<...> : t`, in the storage layout of t.
 
     `offset` is the byte offset in the weights block, once memory is planned.
     """
@@ -46,7 +44,7 @@ class ConstantOp(IRDLOperation):
     name = "graph.constant"
 
     y = result_def(TensorType)
-    value = prop_def(AnyOf([BaseAttr(DenseIntOrFPElementsAttr), BaseAttr(WeightsAttr)]))
+    value = prop_def(Attribute)
     offset = opt_prop_def(Int)
 
     traits = traits_def(Pure())
@@ -59,9 +57,8 @@ class ConstantOp(IRDLOperation):
         """Parse `(offset N)? value : type`; a dense value brings its own type."""
         offset = parser.parse_integer() if parser.parse_optional_keyword("offset") is not None else None
         value = parser.parse_attribute()
-        if isinstance(value, DenseIntOrFPElementsAttr):
-            type = cast(TensorType[Attribute], value.type)
-        else:
+        type = _type_of_dense(value)
+        if type is None:
             parser.parse_punctuation(":")
             type = cast(TensorType[Attribute], parser.parse_type())
         op = ConstantOp(value, type)
@@ -76,16 +73,26 @@ class ConstantOp(IRDLOperation):
         if self.offset is not None:
             printer.print_string(f"offset {self.offset.value.data} ")
         printer.print_attribute(self.value)
-        if not isinstance(self.value, DenseIntOrFPElementsAttr):
+        if _type_of_dense(self.value) is None:
             printer.print_string(" : ")
             printer.print_attribute(self.y.type)
         if self.attributes:
             printer.print_op_attributes(self.attributes)
 
     def verify_(self) -> None:
-        """A dense value has the type of the result."""
-        if isinstance(self.value, DenseIntOrFPElementsAttr) and self.value.type != self.y.type:
-            raise VerifyException(f"the value has type {self.value.type}, the result {self.y.type}")
+        """The value is a constant, and a dense one has the type of the result."""
+        type = _type_of_dense(self.value)
+        if type is None and not isinstance(self.value, WeightsAttr):
+            raise VerifyException(f"attribute {self.value.name} is not a constant")
+        if type is not None and type != self.y.type:
+            raise VerifyException(f"the value has type {type}, the result {self.y.type}")
+
+
+def _type_of_dense(value: Attribute) -> TensorType[Attribute] | None:
+    """The type that `dense` carries; weights carry none."""
+    if not isinstance(value, DenseIntOrFPElementsAttr):
+        return None
+    return cast(TensorType[Attribute], cast(Any, value).type)
 
 
 @irdl_op_definition
@@ -108,8 +115,9 @@ class YieldOp(IRDLOperation):
 class HostOp(IRDLOperation):
     """Work that runs on the host processor (the engine "AICPU"): `onnx` operations on the arguments of the region.
 
-    Operands and results are in plain row-major layout. Results may have any type of ONNX, also one whose shape is not static.
-    `offsets` are the byte offsets of the results, once memory is planned; -1 for a value whose size is not known.
+    Operands and results are in plain row-major layout. Results may have any type of ONNX, also one whose shape is not
+    static. `offsets` are the byte offsets of the results, once memory is planned; -1 for a value whose size is not
+    known.
     """
 
     name = "graph.host"
@@ -125,7 +133,9 @@ class HostOp(IRDLOperation):
         "`(` $inputs `)` (`offsets` $offsets^)? attr-dict-with-keyword `:` functional-type($inputs, $outputs) $body"
     )
 
-    def __init__(self, inputs: Sequence[SSAValue], result_types: Sequence[Attribute], body: Region | None = None) -> None:
+    def __init__(
+        self, inputs: Sequence[SSAValue], result_types: Sequence[Attribute], body: Region | None = None
+    ) -> None:
         if body is None:
             body = Region(Block(arg_types=[value.type for value in inputs]))
         super().__init__(operands=[list(inputs)], result_types=[list(result_types)], regions=[body])
@@ -151,9 +161,9 @@ class HostOp(IRDLOperation):
 class LaunchOp(IRDLOperation):
     """One run of a kernel on `blocks` AI Cores: `graph.launch @conv1(%x, %w, %b) blocks 8 type "Conv2D" : ...`.
 
-    The kernel's arguments are the operands followed by the results, in storage layout; an argument's shape may regroup the
-    storage shape. `op_type` and `op_attrs` are what the OM shows of it. `offsets` are the byte offsets of the results in
-    the feature-map arena, once memory is planned.
+    The kernel's arguments are the operands followed by the results, in storage layout; an argument's shape may regroup
+    the storage shape. `op_type` and `op_attrs` are what the OM shows of it. `offsets` are the byte offsets of the
+    results in the feature-map arena, once memory is planned.
     """
 
     name = "graph.launch"
@@ -169,8 +179,8 @@ class LaunchOp(IRDLOperation):
     traits = traits_def(Pure())
 
     assembly_format = (
-        "$kernel `(` $inputs `)` `blocks` $blocks `type` $op_type (`attrs` $op_attrs^)? (`offsets` $offsets^)? attr-dict "
-        "`:` functional-type($inputs, $outputs)"
+        "$kernel `(` $inputs `)` `blocks` $blocks `type` $op_type (`attrs` $op_attrs^)? (`offsets` $offsets^)? "
+        "attr-dict `:` functional-type($inputs, $outputs)"
     )
 
     def __init__(

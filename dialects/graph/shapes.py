@@ -1,7 +1,7 @@
 """Result shapes of the graph operations: one function per operation, on tuples of ints.
 
-The verifiers and the constructors of the operations, and the lowering from ONNX, all ask here. A combination that has no
-result raises ValueError with one sentence that says what does not fit.
+The verifiers and the constructors of the operations, and the lowering from ONNX, all ask here. A combination that has
+no result raises ValueError with one sentence that says what does not fit.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ def window_positions(
 ) -> int:
     """The number of positions of a sliding window along one axis of `size` elements.
 
-    `pads` are the elements added before and after. With `ceil_mode` a last window that is only partly inside counts, but
-    not one that would start in the padding after the input (ONNX, and every framework that exports to it).
+    `pads` are the elements added before and after. With `ceil_mode` a last window that is only partly inside counts,
+    but not one that would start in the padding after the input (ONNX, and every framework that exports to it).
     """
     span = (kernel - 1) * dilation + 1
     room = size + pads[0] + pads[1] - span
@@ -135,7 +135,7 @@ def concat(shapes: Sequence[Shape], axis: int) -> Shape:
     first = axis_of(shapes[0], axis)
     axis %= len(first)
     for shape in shapes[1:]:
-        if len(shape) != len(first) or any(a != b for i, (a, b) in enumerate(zip(shape, first)) if i != axis):
+        if len(shape) != len(first) or (*shape[:axis], *shape[axis + 1 :]) != (*first[:axis], *first[axis + 1 :]):
             raise ValueError(f"shapes {list(first)} and {list(shape)} differ outside axis {axis}")
     return (*first[:axis], sum(shape[axis] for shape in shapes), *first[axis + 1 :])
 

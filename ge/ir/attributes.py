@@ -109,7 +109,7 @@ class WeightsAttr(Data[Weights]):
             offset = parser.parse_integer(allow_boolean=False, allow_negative=False)
             nbytes, digest = _next_integer(parser), _next_string(parser)
         reader: WeightsReader = getattr(parser, "weights_reader", None) or WeightsReader()
-        return reader.read(text, offset, nbytes, digest, where=_place(parser, start))
+        return reader.read(text, offset, nbytes, digest, where=position_of(parser, start))
 
     def print_parameter(self, printer: Printer) -> None:
         writer: WeightsWriter = getattr(printer, "weights_writer", None) or WeightsWriter(WeightsMode.ELIDED)
@@ -145,7 +145,7 @@ def _from_hexadecimal(parser: AttrParser, text: str, start: int) -> Weights:
     return Weights(view_of(data), len(data))
 
 
-def _place(parser: AttrParser, offset: int) -> str:
+def position_of(parser: AttrParser, offset: int) -> str:
     """The position ``file:line:column`` of a character offset in the text being parsed."""
     source = parser.lexer.input
     line = source.content.count("\n", 0, offset) + 1

@@ -89,11 +89,12 @@ def position(location: Attribute) -> str | None:
 
 
 def where(op: Operation) -> str:
-    """Where an operation comes from, for error messages: model node and text position, with the operation's name."""
+    """Where an operation comes from, for error messages: ``file:line:column (node 'conv1')``, as far as known."""
     names = node_names(op)
-    found = [f"node '{name}'" for name in names[:3]]
+    nodes = ", ".join(f"node '{name}'" for name in names[:3])
     if len(names) > 3:
-        found.append(f"and {len(names) - 3} more")
-    if (text_position := position(op.location)) is not None:
-        found.append(text_position)
-    return f"{op.name} ({', '.join(found)})" if found else op.name
+        nodes += f" and {len(names) - 3} more"
+    text_position = position(op.location)
+    if text_position is None:
+        return nodes or f"operation '{op.name}'"
+    return f"{text_position} ({nodes})" if nodes else text_position

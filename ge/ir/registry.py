@@ -49,6 +49,8 @@ PASSES: dict[str, str] = {
     # tile to cube
     # cube
     # to om
+    "plan-memory": "ge.passes.graph.plan_memory:PlanMemoryPass",
+    "convert-program-to-om": "ge.lowering.program_to_om:ConvertProgramToOmPass",
 }
 
 

@@ -1,0 +1,62 @@
+"""The `onnx` level: what the model means, one operation per ONNX operator of the newest opset.
+
+| module | what |
+|---|---|
+| `operators` | the table of all operators, generated from the ONNX package |
+| `schema` | the notation of the table |
+| `types`, `attributes` | types that are not tensors of numbers; attributes from and to Python values |
+| `ops` | the operations: classes, text, accessors by name |
+| `verify` | the check against the table |
+| `meaning` | evaluation with NumPy |
+
+docs/onnx.md shows how to use them.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Dialect
+
+from ge.dialects.onnx.attributes import TensorAttr
+from ge.dialects.onnx.operators import ML_OPSET, OPSET
+from ge.dialects.onnx.ops import (
+    OP_CLASSES,
+    Constant,
+    Custom,
+    OnnxOp,
+    Yield,
+    constant_from_literal,
+    constant_value,
+    make_constant,
+    make_op,
+    op_class,
+    yielded,
+)
+from ge.dialects.onnx.types import ABSENT, STRING, TYPES, UNKNOWN, MapType, OptionalType, SequenceType, StringType
+
+__all__ = [
+    "ABSENT",
+    "ML_OPSET",
+    "OPSET",
+    "OP_CLASSES",
+    "STRING",
+    "UNKNOWN",
+    "Constant",
+    "Custom",
+    "MapType",
+    "Onnx",
+    "OnnxOp",
+    "OptionalType",
+    "SequenceType",
+    "StringType",
+    "TensorAttr",
+    "Yield",
+    "constant_from_literal",
+    "constant_value",
+    "make_constant",
+    "make_op",
+    "op_class",
+    "yielded",
+]
+
+Onnx = Dialect("onnx", [*OP_CLASSES.values(), Custom, Yield], [*TYPES, TensorAttr])
+"""The dialect: every operator of ai.onnx and ai.onnx.ml, custom operators, and the terminator of regions."""

@@ -1,0 +1,215 @@
+"""Attributes of ONNX operators: from and to Python values, and their short text.
+
+In IR an attribute is a plain builtin attribute; which one follows from its kind in the operator table:
+
+| kind | IR | text after a known operator |
+|---|---|---|
+| int | ``IntegerAttr`` i64 | ``group = 1`` |
+| float | ``FloatAttr`` f32 | ``epsilon = 1.0e-05`` |
+| string | ``StringAttr`` | ``mode = "nearest"`` |
+| ints, floats | ``DenseArrayBase`` of i64, f32 | ``pads = [1, 1, 1, 1]`` |
+| strings | ``ArrayAttr`` of ``StringAttr`` | ``keys = ["a", "b"]`` |
+| tensor | ``dense`` or weights in a ``TensorAttr`` | ``value = #onnx.tensor<dense<...> : tensor<...>>`` |
+| type | the type | ``type = tensor<2xf32>`` |
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    TensorType,
+    f32,
+    i64,
+)
+from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.irdl import irdl_attr_definition
+from xdsl.parser import AttrParser
+from xdsl.printer import Printer
+
+from ge.dialects.onnx.schema import AttributeKind
+from ge.dialects.onnx.types import STRING
+
+
+def print_literal(printer: Printer, literal: Attribute, type: Attribute) -> None:
+    """Print a constant with its type: ``dense<1> : tensor<i64>``; ``dense`` prints its type itself."""
+    printer.print_attribute(literal)
+    if not isinstance(literal, DenseIntOrFPElementsAttr):
+        printer.print_string(" : ")
+        printer.print_attribute(type)
+
+
+def parse_literal(parser: AttrParser) -> tuple[Attribute, Attribute]:
+    """The constant and the type that :func:`print_literal` wrote."""
+    literal = parser.parse_attribute()
+    if isinstance(literal, DenseIntOrFPElementsAttr):
+        dense = cast("DenseIntOrFPElementsAttr[Any]", literal)
+        return dense, cast(Attribute, dense.type)
+    parser.parse_punctuation(":")
+    return literal, parser.parse_type()
+
+
+@irdl_attr_definition
+class TensorAttr(ParametrizedAttribute):
+    """``#onnx.tensor<dense<1.0> : tensor<1xf32>>``: a tensor as attribute of an operator; see :func:`literal_array`."""
+
+    name = "onnx.tensor"
+
+    literal: Attribute
+    type: Attribute
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            return parse_literal(parser)
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            print_literal(printer, self.literal, self.type)
+
+
+def literal_array(literal: Attribute, type: Attribute) -> Any:
+    """A constant as a NumPy array without copying; strings are an object array of ``str``."""
+    from ge.ir.constants import array_of
+
+    if not isinstance(literal, ArrayAttr):
+        return array_of(literal, type)
+    import numpy as np
+
+    items = cast("ArrayAttr[StringAttr]", literal).data
+    strings = np.empty(len(items), dtype=object)
+    strings[:] = [item.data for item in items]
+    return strings.reshape(cast("TensorType[Attribute]", type).get_shape())
+
+
+def literal_of(array: Any) -> tuple[Attribute, TensorType[Attribute]]:
+    """The constant and type of a NumPy array, without copying large ones; the inverse of :func:`literal_array`."""
+    import numpy as np
+
+    from ge.ir.constants import constant_attr, element_type
+
+    if array.dtype.kind in "OUS":
+        strings = [item.decode() if isinstance(item, bytes) else str(item) for item in array.reshape(-1).tolist()]
+        return ArrayAttr(StringAttr(item) for item in strings), TensorType(STRING, array.shape)
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    type = TensorType(element_type(np.dtype(array.dtype)), array.shape)
+    return constant_attr(array, type), type
+
+
+def to_attribute(kind: AttributeKind, value: Any) -> Attribute:
+    """A Python value as an attribute of a kind."""
+    return _TO_ATTRIBUTE[kind](value)
+
+
+def _tensor_attr(value: Any) -> Attribute:
+    return value if isinstance(value, TensorAttr) else TensorAttr(*literal_of(value))
+
+
+_TO_ATTRIBUTE: Mapping[AttributeKind, Callable[[Any], Attribute]] = {
+    "int": lambda value: IntegerAttr(int(value), i64),
+    "float": lambda value: FloatAttr(value, f32),
+    "string": StringAttr,
+    "ints": lambda values: DenseArrayBase.from_list(i64, [int(value) for value in values]),
+    "floats": lambda values: DenseArrayBase.from_list(f32, [float(value) for value in values]),
+    "strings": lambda values: ArrayAttr(StringAttr(value) for value in values),
+    "tensor": _tensor_attr,
+    "type": lambda value: value,
+}
+
+
+def to_python(attribute: Attribute) -> Any:
+    """An attribute as int, float, str, list of them, NumPy array or type; the inverse of :func:`to_attribute`."""
+    match attribute:
+        case IntegerAttr():
+            return attribute.value.data
+        case FloatAttr():
+            return attribute.value.data
+        case StringAttr():
+            return attribute.data
+        case DenseArrayBase():
+            return list(cast("DenseArrayBase[Any]", attribute).get_values())
+        case ArrayAttr():
+            return [to_python(item) for item in attribute.data]
+        case TensorAttr():
+            return literal_array(attribute.literal, attribute.type)
+        case _:
+            return attribute
+
+
+def has_kind(attribute: Attribute, kind: AttributeKind) -> bool:
+    """Whether an attribute is of the class that its kind asks for."""
+    match attribute:
+        case IntegerAttr():
+            return kind == "int" and attribute.type == i64
+        case FloatAttr():
+            return kind == "float" and attribute.type == f32
+        case StringAttr():
+            return kind == "string"
+        case DenseArrayBase():
+            return kind == ("ints" if attribute.elt_type == i64 else "floats" if attribute.elt_type == f32 else "")
+        case ArrayAttr():
+            return kind == "strings" and all(isinstance(item, StringAttr) for item in attribute.data)
+        case TensorAttr():
+            return kind == "tensor"
+        case _:
+            return kind == "type"
+
+
+def print_attribute(printer: Printer, attribute: Attribute, kind: AttributeKind | None) -> None:
+    """Print an attribute of a known kind shortly, any other in full."""
+    if kind is None or not has_kind(attribute, kind):
+        printer.print_attribute(attribute)
+        return
+    match kind:
+        case "int":
+            printer.print_string(str(to_python(attribute)))
+        case "float":
+            printer.print_string(float_text(to_python(attribute)))
+        case "ints":
+            printer.print_string(f"[{', '.join(map(str, to_python(attribute)))}]")
+        case "floats":
+            printer.print_string(f"[{', '.join(map(float_text, to_python(attribute)))}]")
+        case _:
+            printer.print_attribute(attribute)
+
+
+def parse_attribute(parser: AttrParser, kind: AttributeKind | None) -> Attribute:
+    """The attribute that :func:`print_attribute` wrote."""
+    match kind:
+        case "int":
+            return to_attribute(kind, parser.parse_integer(allow_boolean=False))
+        case "float":
+            return to_attribute(kind, _parse_float(parser))
+        case "ints":
+            integer = lambda: parser.parse_integer(allow_boolean=False)  # noqa: E731
+            return to_attribute(kind, parser.parse_comma_separated_list(parser.Delimiter.SQUARE, integer))
+        case "floats":
+            number = lambda: _parse_float(parser)  # noqa: E731
+            return to_attribute(kind, parser.parse_comma_separated_list(parser.Delimiter.SQUARE, number))
+        case _:
+            return parser.parse_attribute()
+
+
+def _parse_float(parser: AttrParser) -> float:
+    """A decimal number, or the bits of a float32 in hexadecimal."""
+    value = parser.parse_optional_float()
+    return float(parser.parse_number()) if value is None else value
+
+
+def float_text(value: float) -> str:
+    """The shortest decimal that reads back as the same float32; its bits in hexadecimal when it is not finite."""
+    packed = struct.pack("<f", value)
+    if value - value != 0:
+        return f"0x{packed[::-1].hex().upper()}"
+    candidates = (f"{value:.{digits}g}" for digits in range(1, 10))
+    text = next(candidate for candidate in candidates if struct.pack("<f", float(candidate)) == packed)
+    mantissa, exponent_mark, exponent = text.partition("e")
+    return f"{mantissa if '.' in mantissa else mantissa + '.0'}{exponent_mark}{exponent}"

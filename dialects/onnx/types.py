@@ -1,0 +1,75 @@
+"""Types of ONNX that are not tensors of numbers: strings, sequences, optionals, maps, and what is not known yet."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import NoneType, TensorType, UnrankedTensorType
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.irdl import irdl_attr_definition
+
+ABSENT = NoneType()
+"""The type of an optional result that the model does not ask for."""
+
+
+@irdl_attr_definition
+class StringType(ParametrizedAttribute, TypeAttribute):
+    """``!onnx.string``: an element of a string tensor."""
+
+    name = "onnx.string"
+
+
+@irdl_attr_definition
+class SequenceType(ParametrizedAttribute, TypeAttribute):
+    """``!onnx.seq<tensor<?xf32>>``: a list of values of one type."""
+
+    name = "onnx.seq"
+
+    element_type: Attribute
+
+
+@irdl_attr_definition
+class OptionalType(ParametrizedAttribute, TypeAttribute):
+    """``!onnx.optional<tensor<?xf32>>``: a value or nothing."""
+
+    name = "onnx.optional"
+
+    element_type: Attribute
+
+
+@irdl_attr_definition
+class MapType(ParametrizedAttribute, TypeAttribute):
+    """``!onnx.map<i64, tensor<f32>>``: a table from integers or strings to values."""
+
+    name = "onnx.map"
+
+    key_type: Attribute
+    value_type: Attribute
+
+
+@irdl_attr_definition
+class UnknownType(ParametrizedAttribute, TypeAttribute):
+    """``!onnx.unknown``: no inference has given the value a type, as after an operator of another domain."""
+
+    name = "onnx.unknown"
+
+
+STRING = StringType()
+UNKNOWN = UnknownType()
+
+TYPES: list[type[Attribute]] = [StringType, SequenceType, OptionalType, MapType, UnknownType]
+
+
+def type_code(type: Attribute) -> str:
+    """A type as the operator table writes it, without shape: ``f32``, ``seq(string)``, ``map(i64 f32)``."""
+    match type:
+        case TensorType() | UnrankedTensorType():
+            return type_code(type.element_type)
+        case SequenceType():
+            return f"seq({type_code(type.element_type)})"
+        case OptionalType():
+            return f"optional({type_code(type.element_type)})"
+        case MapType():
+            return f"map({type_code(type.key_type)} {type_code(type.value_type)})"
+        case StringType():
+            return "string"
+        case _:
+            return str(type)

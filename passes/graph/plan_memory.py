@@ -1,0 +1,180 @@
+"""Give every value of a device program its place in memory: ``plan-memory``.
+
+Feature maps share one arena by lifetime: a value lives from the operation that makes it to the last one that reads it,
+and two values may overlap in memory only when they do not overlap in time. Every slot starts at a multiple of 512 bytes
+and has 32 spare bytes at its end. The cases:
+
+1. the result of a launch or of host work lies in the arena, from its operation to its last reader;
+2. a view lies where its operand lies, and keeps it alive;
+3. an input of the model, and a result that the model returns, has a slot of its own behind the arena for the whole run,
+   so that the caller may put it elsewhere (zero copy); what is returned twice, or is also an input, has one slot;
+4. a constant lies in the weights block; constants with the same bytes lie there once;
+5. a host value whose size is not known before it is computed has no place: offset -1.
+
+The order of the operations is not changed. Running the pass again gives the same plan.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, ViewOp
+from ge.dialects.graph.base import int_attr, ints
+from ge.ir.attributes import WeightsAttr, layout_of
+from ge.ir.constants import array_of, numpy_dtype, static_shape, tensor_type_of
+from ge.ir.errors import GeError
+from ge.ir.locations import where
+from ge.maths.intervals import Interval, lower_bound, place
+from ge.maths.layouts import round_up, storage_shape
+
+ALIGNMENT = 512
+"""Where slots may start, in bytes (the block alignment of the Ascend run time)."""
+SPARE = 32
+"""Bytes after a value that a transfer may touch when it rounds its last row up to a block."""
+NO_PLACE = -1
+"""The offset of a host value without a static size."""
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """Where everything lies, in bytes, and what the plan is worth."""
+
+    offsets: dict[SSAValue, int]
+    """Offset of every value: of constants (and views of them) in the weights, of all others in the feature maps."""
+    arena_size: int
+    """Peak of the values that come and go."""
+    io_size: int
+    """Slots of inputs and outputs, behind the arena."""
+    weight_size: int
+    size_without_reuse: int
+    """What the arena would take if every value had its own slot."""
+    lower_bound: int
+    """The most bytes that are live at one moment: no plan for this order of operations takes less."""
+
+    @property
+    def memory_size(self) -> int:
+        """Bytes of the feature-map memory: the arena, then inputs and outputs."""
+        return self.arena_size + self.io_size
+
+
+def value_bytes(type: Attribute) -> int | None:
+    """Bytes of a value in storage layout; None when its size is not static or its elements are not numbers."""
+    try:
+        shape = static_shape(type)
+        item_size = numpy_dtype(tensor_type_of(type).element_type).itemsize
+    except GeError:
+        return None
+    return math.prod(storage_shape(layout_of(type), shape)) * item_size
+
+
+def slot_bytes(size: int) -> int:
+    """Bytes that a value of ``size`` bytes takes in memory."""
+    return round_up(size + SPARE, ALIGNMENT)
+
+
+def plan_memory(program: FuncOp) -> MemoryPlan:
+    """The places of all values of a device program. Raises GE3004 for an operation that is not of that level."""
+    operations = list(program.body.block.ops)
+    root = _roots(program, operations)
+    offsets, weight_size = _plan_weights(operations)
+    returned = [root[value] for value in operations[-1].operands]
+    own = dict.fromkeys([*program.body.block.args, *(value for value in returned if value not in offsets)])
+    intervals = _lifetimes(operations, root, exclude={*own, *offsets})
+    placement = place(list(intervals.values()), ALIGNMENT)
+    offsets.update(zip(intervals, placement.offsets, strict=True))
+    end = arena_size = round_up(placement.peak, ALIGNMENT)
+    for value in own:
+        size = value_bytes(value.type)
+        offsets[value] = NO_PLACE if size is None else end
+        end += 0 if size is None else slot_bytes(size)
+    for value, origin in root.items():
+        offsets[value] = offsets.get(origin, NO_PLACE)
+    sizes = [interval.size for interval in intervals.values()]
+    return MemoryPlan(
+        offsets, arena_size, end - arena_size, weight_size, sum(sizes), lower_bound([*intervals.values()])
+    )
+
+
+def _roots(program: FuncOp, operations: Sequence[Operation]) -> dict[SSAValue, SSAValue]:
+    """For every value the one whose bytes it is: itself, or what it is a view of."""
+    roots: dict[SSAValue, SSAValue] = {argument: argument for argument in program.body.block.args}
+    for op in operations:
+        match op:
+            case ViewOp():
+                roots[op.y] = roots[op.x]
+            case ConstantOp() | LaunchOp() | HostOp() | ReturnOp():
+                roots.update({result: result for result in op.results})
+            case _:
+                raise GeError("GE3004", f"a device program cannot contain {op.name}", where(op))
+    return roots
+
+
+def _plan_weights(operations: Sequence[Operation]) -> tuple[dict[SSAValue, int], int]:
+    """Offsets of the constants, and the size of the weights block."""
+    offsets: dict[SSAValue, int] = {}
+    known: dict[tuple[int, str], int] = {}
+    end = 0
+    for op in operations:
+        if not isinstance(op, ConstantOp):
+            continue
+        data = array_of(op.value, op.y.type)
+        digest = op.value.digest if isinstance(op.value, WeightsAttr) else hashlib.sha256(data.tobytes()).hexdigest()
+        key = (data.nbytes, digest)
+        if key not in known:
+            known[key] = end
+            end += slot_bytes(data.nbytes)
+        offsets[op.y] = known[key]
+    return offsets, end
+
+
+def _lifetimes(
+    operations: Sequence[Operation], root: dict[SSAValue, SSAValue], exclude: set[SSAValue]
+) -> dict[SSAValue, Interval]:
+    """When each value of the arena lives: from the number of its operation to that of its last reader."""
+    last = {root[value]: step for step, op in enumerate(operations) for value in (*op.results, *op.operands)}
+    intervals: dict[SSAValue, Interval] = {}
+    for step, op in enumerate(operations):
+        for result in op.results:
+            size = value_bytes(result.type)
+            if root[result] is result and result not in exclude and size is not None:
+                intervals[result] = Interval(step, last[result], slot_bytes(size))
+    return intervals
+
+
+@dataclass(frozen=True)
+class PlanMemoryPass(ModulePass):
+    """Give every value of a device program its place in memory; see the module."""
+
+    name = "plan-memory"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        for program in op.ops:
+            if isinstance(program, FuncOp) and not program.is_declaration:
+                _write(program, plan_memory(program))
+
+
+def _write(program: FuncOp, plan: MemoryPlan) -> None:
+    """Write the plan into the operations and the attributes of the function."""
+    block = program.body.block
+    for op in block.ops:
+        match op:
+            case ConstantOp() | ViewOp():
+                op.offset = int_attr(plan.offsets[op.y])
+            case LaunchOp() | HostOp():
+                op.offsets = ints([plan.offsets[result] for result in op.results])
+            case _:
+                returned = [plan.offsets[value] for value in op.operands]
+                program.attributes["graph.output_offsets"] = ints(returned)
+    program.attributes["graph.input_offsets"] = ints([plan.offsets[argument] for argument in block.args])
+    program.attributes["graph.memory_size"] = int_attr(plan.memory_size)
+    program.attributes["graph.io_size"] = int_attr(plan.io_size)
+    program.attributes["graph.weight_size"] = int_attr(plan.weight_size)

@@ -46,7 +46,16 @@ from ge.dialects.graph.movement import (
     TransposeOp,
     ViewOp,
 )
-from ge.dialects.graph.program import PROGRAM_OPS, ConstantOp, HostOp, LaunchOp, YieldOp
+from ge.dialects.graph.program import (
+    PROGRAM_OPS,
+    ConstantOp,
+    HostOp,
+    LaunchOp,
+    YieldOp,
+    input_names,
+    main_function,
+    output_names,
+)
 
 __all__ = [
     "FUNCTIONS",
@@ -77,6 +86,9 @@ __all__ = [
     "UnaryOp",
     "ViewOp",
     "YieldOp",
+    "input_names",
+    "main_function",
+    "output_names",
 ]
 
 Graph = Dialect(

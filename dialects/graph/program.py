@@ -6,13 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
+    ArrayAttr,
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FlatSymbolRefAttrConstr,
+    ModuleOp,
     StringAttr,
     SymbolRefAttr,
     TensorType,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -32,6 +35,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge.dialects.graph.base import Int, Ints, int_attr, ints
 from ge.ir.attributes import WeightsAttr
+from ge.ir.errors import GeError
 
 
 @irdl_op_definition
@@ -208,3 +212,33 @@ class LaunchOp(IRDLOperation):
 
 
 PROGRAM_OPS: list[type[Operation]] = [ConstantOp, YieldOp, HostOp, LaunchOp]
+
+
+INPUT_NAMES = "graph.input_names"
+OUTPUT_NAMES = "graph.output_names"
+"""Attributes of `@main`: the names that the model gives its inputs and outputs, in order."""
+
+
+def main_function(module: ModuleOp) -> FuncOp:
+    """The function `@main` of a module. Raises GE3002 when there is none."""
+    for op in module.body.block.ops:
+        if isinstance(op, FuncOp) and op.sym_name.data == "main":
+            return op
+    raise GeError("GE3002", "the module has no function @main")
+
+
+def input_names(main: FuncOp) -> tuple[str, ...]:
+    """The names of the inputs; `arg0`, `arg1`, ... when the function does not say."""
+    return _names(main, INPUT_NAMES, "arg", len(main.function_type.inputs))
+
+
+def output_names(main: FuncOp) -> tuple[str, ...]:
+    """The names of the outputs; `result0`, `result1`, ... when the function does not say."""
+    return _names(main, OUTPUT_NAMES, "result", len(main.function_type.outputs))
+
+
+def _names(main: FuncOp, key: str, prefix: str, count: int) -> tuple[str, ...]:
+    names = main.attributes.get(key)
+    if not isinstance(names, ArrayAttr):
+        return tuple(f"{prefix}{i}" for i in range(count))
+    return tuple(name.data for name in cast(ArrayAttr[StringAttr], names))

@@ -1,0 +1,282 @@
+"""What the AI Core has kernels for: the one place that says on which operations, types, sizes and storage formats.
+
+* :func:`obstacle` says why an operation has no kernel (None: it has one). It looks at what the operation computes, not
+at   the formats and float types its operands have at the moment: `assign-precision` and `propagate-layout` change
+those.
+* :func:`kernel_formats` lists the storage formats that its kernels take, best first.
+
+The passes move what has no kernel to the host, and the lowering to `tile` has a kernel for everything that remains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f16, f32
+from xdsl.ir import Operation, SSAValue
+
+from ge.dialects.graph.attributes import BinaryKind, UnaryKind
+from ge.dialects.graph.base import shape_of, tensor
+from ge.dialects.graph.compute import (
+    BatchNormOp,
+    BinaryOp,
+    Conv2DOp,
+    LrnOp,
+    MatmulOp,
+    Pool2DOp,
+    SoftmaxOp,
+    UnaryOp,
+)
+from ge.dialects.graph.movement import (
+    CastOp,
+    ConcatOp,
+    GatherChannelsOp,
+    ReshapeOp,
+    TransDataOp,
+    TransposeOp,
+    ViewOp,
+)
+from ge.dialects.graph.program import ConstantOp, HostOp, LaunchOp
+from ge.dialects.graph.shapes import Shape
+from ge.maths.layouts import C0
+
+MAX_KERNEL = MAX_DILATION = MAX_PAD = 255
+"""Limits of a convolution's window: the widths of the fields of `cube.load3d` (docs/levels.md)."""
+
+MAX_STRIDE = 63
+"""The largest stride that `cube.load3d` takes."""
+
+MAX_PLANE_SIDE = 32767
+"""The largest height or width of a feature map that `cube.load3d` takes."""
+
+CONV_WINDOW_BYTES = 256 * 1024
+"""Whole input rows under one convolution window, of one block of 16 channels: a quarter of the smallest L1 (1 MiB)."""
+
+POOL_WINDOW_BYTES = 96 * 1024
+"""Whole input rows under one pooling window, of one block of 16 channels (global pooling: one row): they share the
+unified buffer (248 KiB at least) with a float32 copy."""
+
+SOFTMAX_ROW_ELEMENTS = 8192
+"""The longest row of a softmax: a row and its float32 intermediates lie in the unified buffer."""
+
+COMPUTE_TYPES = (f16, f32)
+"""Element types of a model that the AI Core computes on, both as float16."""
+
+UNSAFE_ON_PADDING = frozenset(
+    {UnaryKind.EXP, UnaryKind.LOG, UnaryKind.SQRT, UnaryKind.RSQRT, UnaryKind.RECIPROCAL, BinaryKind.DIV}
+)
+"""Kinds that could turn the unspecified value of a pad lane into one that is not finite."""
+
+
+@dataclass(frozen=True)
+class Formats:
+    """The storage formats of one kernel: of each operand (None: a plain vector or scalar), and of the result."""
+
+    operands: tuple[str | None, ...]
+    result: str
+
+
+def obstacle(op: Operation) -> str | None:
+    """Why the AI Core has no kernel for `op`, as the end of a sentence; None if it has one."""
+    check = _CHECKS.get(type(op))
+    if check is None:
+        return f"{op.name} has no kernel"
+    return _types_obstacle(op) or check(op)
+
+
+def kernel_formats(op: Operation) -> Sequence[Formats]:
+    """The formats that the kernels of `op` take, best first; empty when there is no kernel."""
+    if obstacle(op) is not None:
+        return ()
+    formats = _FORMATS.get(type(op))
+    return () if formats is None else formats(op)
+
+
+def _types_obstacle(op: Operation) -> str | None:
+    """All values are static, not empty tensors of a type that the AI Core computes on."""
+    for value in (*op.operands, *op.results):
+        type = value.type
+        if not isinstance(type, TensorType):
+            return "a value is not a tensor"
+        shape = type.get_shape()
+        if DYNAMIC_INDEX in shape:
+            return "a shape is not static"
+        if 0 in shape:
+            return "a tensor is empty"
+        if tensor(value).element_type not in COMPUTE_TYPES:
+            return f"the element type is {tensor(value).element_type}"
+    return None
+
+
+def _is_constant(value: SSAValue | None) -> bool:
+    return value is None or isinstance(value.owner, ConstantOp)
+
+
+# Convolution, pooling, matrix product
+
+
+def _conv2d(op: Conv2DOp) -> str | None:
+    if not _is_constant(op.w) or not _is_constant(op.bias):
+        return "the weights are not constant"
+    _, _, height, width = shape_of(op.x)
+    kernel, dilations = shape_of(op.w)[2:], op.dilations.get_values()
+    if max(kernel) > MAX_KERNEL or max(dilations) > MAX_DILATION:
+        return f"the window is larger than {MAX_KERNEL}"
+    if max(op.pads.get_values()) > MAX_PAD or min(op.pads.get_values()) < 0:
+        return f"the padding is not between 0 and {MAX_PAD}"
+    if max(op.strides.get_values()) > MAX_STRIDE:
+        return f"the stride is larger than {MAX_STRIDE}"
+    if max(height, width) > MAX_PLANE_SIDE:
+        return f"the feature map is larger than {MAX_PLANE_SIDE}"
+    if ((kernel[0] - 1) * dilations[0] + 1) * width * C0 * 2 > CONV_WINDOW_BYTES:
+        return "the rows under one window do not fit into L1"
+    return None
+
+
+def _pool2d(op: Pool2DOp) -> str | None:
+    height, width = shape_of(op.x)[2:]
+    kernel, pads = op.kernel.get_values(), op.pads.get_values()
+    if max(op.dilations.get_values()) > 1:
+        return "the window is dilated"
+    if min(pads) < 0 or any(pads[i] >= kernel[i % 2] for i in range(4)):
+        return "the padding is not smaller than the window"
+    is_global = kernel == (height, width) and not any(pads)
+    rows = 1 if is_global else kernel[0]
+    if rows * (width + pads[1] + pads[3]) * C0 * 2 > POOL_WINDOW_BYTES:
+        return "the rows under one window do not fit into the unified buffer"
+    return None
+
+
+def _matmul(op: MatmulOp) -> str | None:
+    a, b = shape_of(op.a), shape_of(op.b)
+    if not _is_constant(op.bias):
+        return "the bias is not constant"
+    if len(b) > 2 and a[:-2] != b[:-2]:
+        return "the leading dimensions broadcast"
+    return None
+
+
+# Elementwise
+
+
+BroadcastForm: TypeAlias = Literal["same", "scalar", "channel", "trailing"]
+
+
+def broadcast_form(operand: Shape, result: Shape) -> BroadcastForm | None:
+    """How an operand of an elementwise operation spreads over the result, as far as kernels know; None: otherwise.
+
+    `same`: it has the same shape. `scalar`: it has one element. `channel`: [C, 1, 1], [1, C, 1, 1] or [N, C, 1, 1] over
+    [N, C, H, W]. `trailing`: its shape, without leading ones, is the end of the result's.
+    """
+    if operand == result:
+        return "same"
+    if all(size == 1 for size in operand):
+        return "scalar"
+    padded = (1,) * (len(result) - len(operand)) + operand
+    if len(result) == 4 and padded[1:] == (result[1], 1, 1) and padded[0] in (1, result[0]):
+        return "channel"
+    first = next(i for i, size in enumerate(padded) if size != 1)
+    return "trailing" if padded[first:] == result[first:] else None
+
+
+def _unary(op: UnaryOp) -> str | None:
+    return None if shape_of(op.x) else "the value has no dimension"
+
+
+def _binary(op: BinaryOp) -> str | None:
+    result = shape_of(op.y)
+    forms = {broadcast_form(shape_of(operand), result) for operand in op.operands}
+    if op.kind.data is BinaryKind.POW:
+        return "powers have no kernel"
+    if not result:
+        return "the value has no dimension"
+    if "same" not in forms or None in forms:
+        return "the operands broadcast in a way that has no kernel"
+    if "channel" in forms and not _padding_safe(op.kind.data, result):
+        return f"{op.kind.data} of channels that are not a multiple of {C0} could divide by zero"
+    return None
+
+
+def _padding_safe(kind: UnaryKind | BinaryKind, shape: Shape, axis: int = 1) -> bool:
+    """Whether an elementwise kernel may run over the pad lanes that a fractal format adds along `axis`."""
+    return kind not in UNSAFE_ON_PADDING or shape[axis] % C0 == 0
+
+
+def _alike(op: UnaryOp | BinaryOp, kind: UnaryKind | BinaryKind) -> Sequence[Formats]:
+    """The formats in which all operands of the result's shape lie alike; scalars have none."""
+    result = shape_of(op.results[0])
+    forms = [broadcast_form(shape_of(operand), result) for operand in op.operands]
+    choices: list[str] = []
+    if len(result) == 4 and "trailing" not in forms and _padding_safe(kind, result):
+        choices.append("NC1HWC0")
+    if len(result) >= 2 and "channel" not in forms and "trailing" not in forms and _padding_safe(kind, result, -1):
+        choices.append("FRACTAL_NZ")
+    if "channel" not in forms:
+        choices.append("ND")
+    return [Formats(tuple(None if form == "scalar" else choice for form in forms), choice) for choice in choices]
+
+
+# Others
+
+
+def _softmax(op: SoftmaxOp) -> str | None:
+    shape = shape_of(op.x)
+    if op.axis.value.data % len(shape) != len(shape) - 1:
+        return "the axis is not the last"
+    if shape[-1] > SOFTMAX_ROW_ELEMENTS:
+        return f"a row is longer than {SOFTMAX_ROW_ELEMENTS}"
+    return None
+
+
+def _concat(op: ConcatOp) -> str | None:
+    if len(shape_of(op.y)) == 4 and op.axis.value.data % 4 == 1:
+        return None
+    return "it does not join the channels of feature maps"
+
+
+def _gather_channels(op: GatherChannelsOp) -> str | None:
+    return None if len(shape_of(op.y)) == 4 else "it does not gather channels of feature maps"
+
+
+def _no_kernel(reason: str) -> Callable[[Any], str]:
+    return lambda op: reason
+
+
+_CHECKS: dict[type[Operation], Callable[[Any], str | None]] = {
+    Conv2DOp: _conv2d,
+    Pool2DOp: _pool2d,
+    MatmulOp: _matmul,
+    UnaryOp: _unary,
+    BinaryOp: _binary,
+    SoftmaxOp: _softmax,
+    ConcatOp: _concat,
+    GatherChannelsOp: _gather_channels,
+    ReshapeOp: lambda op: None,
+    CastOp: lambda op: None,
+    TransDataOp: lambda op: None,
+    ViewOp: lambda op: None,
+    LaunchOp: lambda op: None,
+    BatchNormOp: _no_kernel("it was not turned into a convolution"),
+    LrnOp: _no_kernel("it was not decomposed"),
+    TransposeOp: _no_kernel("transposing has no kernel"),
+    HostOp: _no_kernel("it runs on the host"),
+}
+
+_FORMATS: dict[type[Operation], Callable[[Any], Sequence[Formats]]] = {
+    Conv2DOp: lambda op: [Formats(("NC1HWC0", "FRACTAL_Z", None)[: len(op.operands)], "NC1HWC0")],
+    Pool2DOp: lambda op: [Formats(("NC1HWC0",), "NC1HWC0")],
+    MatmulOp: lambda op: [Formats(("FRACTAL_NZ", _matrix_format(op.b), None)[: len(op.operands)], "FRACTAL_NZ")],
+    UnaryOp: lambda op: _alike(op, op.kind),
+    BinaryOp: lambda op: _alike(op, op.kind.data),
+    SoftmaxOp: lambda op: [Formats(("ND",), "ND")],
+    ConcatOp: lambda op: [Formats(("NC1HWC0",) * len(op.operands), "NC1HWC0")],
+    GatherChannelsOp: lambda op: [Formats(("NC1HWC0",) * len(op.operands), "NC1HWC0")],
+    ReshapeOp: lambda op: [Formats(("ND",), "ND")],
+}
+
+
+def _matrix_format(b: SSAValue) -> str:
+    """The format of a right operand: weights are packed beforehand, if they are one matrix."""
+    return "FRACTAL_Z" if _is_constant(b) and len(shape_of(b)) == 2 else "FRACTAL_NZ"

@@ -5,9 +5,9 @@ A file is one ``om.model``. It holds, in this order, the constants as one block 
 
 | file | what |
 |---|---|
-| ``attributes.py`` | which MLIR attributes an operator may have, and the addresses of values |
 | ``model.py`` | the model, its weights and its kernels |
 | ``program.py`` | operators and tasks |
+| ``values.py`` | how much memory a value takes |
 
 :mod:`ge.targets.ascend.om` writes and reads the bytes.
 """

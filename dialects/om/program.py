@@ -28,9 +28,6 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-NO_OFFSET = -1
-"""The offset of a value that lives on the host, because its size is only known when it is computed."""
-
 Int = IntegerAttr.constr(i64)
 
 
@@ -69,7 +66,7 @@ class OperatorOp(IRDLOperation):
 
     ``kind`` is the operator's type in Ascend's terms, ``label`` its name, unique in the model. The types carry origin
     shape and storage format. ``offsets`` says where each result lies: in bytes, in the feature-map memory (``Const``:
-    in the weights), :data:`NO_OFFSET` for a value of the host.
+    in the weights), :data:`~ge.dialects.om.values.NO_OFFSET` for one of the host.
 
     The kinds with a meaning of their own: ``Data`` (attribute ``index``: which input of the model), ``Const``, and
     ``NetOutput``, whose operands are the outputs of the model.

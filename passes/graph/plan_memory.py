@@ -17,31 +17,24 @@ The order of the operations is not changed. Running the pass again gives the sam
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, ViewOp
 from ge.dialects.graph.base import int_attr, ints
-from ge.ir.attributes import WeightsAttr, layout_of
-from ge.ir.constants import array_of, numpy_dtype, static_shape, tensor_type_of
+from ge.dialects.om.values import ALIGNMENT, NO_OFFSET, slot_bytes, value_bytes
+from ge.ir.attributes import WeightsAttr
+from ge.ir.constants import array_of
 from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.maths.intervals import Interval, lower_bound, place
-from ge.maths.layouts import round_up, storage_shape
-
-ALIGNMENT = 512
-"""Where slots may start, in bytes (the block alignment of the Ascend run time)."""
-SPARE = 32
-"""Bytes after a value that a transfer may touch when it rounds its last row up to a block."""
-NO_PLACE = -1
-"""The offset of a host value without a static size."""
+from ge.maths.layouts import round_up
 
 
 @dataclass(frozen=True)
@@ -66,21 +59,6 @@ class MemoryPlan:
         return self.arena_size + self.io_size
 
 
-def value_bytes(type: Attribute) -> int | None:
-    """Bytes of a value in storage layout; None when its size is not static or its elements are not numbers."""
-    try:
-        shape = static_shape(type)
-        item_size = numpy_dtype(tensor_type_of(type).element_type).itemsize
-    except GeError:
-        return None
-    return math.prod(storage_shape(layout_of(type), shape)) * item_size
-
-
-def slot_bytes(size: int) -> int:
-    """Bytes that a value of ``size`` bytes takes in memory."""
-    return round_up(size + SPARE, ALIGNMENT)
-
-
 def plan_memory(program: FuncOp) -> MemoryPlan:
     """The places of all values of a device program. Raises GE3004 for an operation that is not of that level."""
     operations = list(program.body.block.ops)
@@ -94,10 +72,10 @@ def plan_memory(program: FuncOp) -> MemoryPlan:
     end = arena_size = round_up(placement.peak, ALIGNMENT)
     for value in own:
         size = value_bytes(value.type)
-        offsets[value] = NO_PLACE if size is None else end
+        offsets[value] = NO_OFFSET if size is None else end
         end += 0 if size is None else slot_bytes(size)
     for value, origin in root.items():
-        offsets[value] = offsets.get(origin, NO_PLACE)
+        offsets[value] = offsets.get(origin, NO_OFFSET)
     sizes = [interval.size for interval in intervals.values()]
     return MemoryPlan(
         offsets, arena_size, end - arena_size, weight_size, sum(sizes), lower_bound([*intervals.values()])

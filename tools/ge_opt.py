@@ -1,0 +1,287 @@
+"""ge-opt: read a module of any level, run passes on it in the order given, write it.
+
+Every pass is a flag, and flags run in the order of the command line::
+
+    ge-opt model.onnx --convert-onnx-to-graph --fuse-conv-bn-relu -o fused.mlir
+    ge-opt fused.mlir --tile='rows=4 double-buffer' --print-ir-after-all
+    ge-opt fused.mlir -p 'fold-constants,tile{rows=4}'
+
+The type of the input and output follows the file name: .mlir, .onnx or .om.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from functools import partial
+from io import StringIO
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.arg_spec import parse_spec
+from xdsl.xdsl_opt_main import xDSLOptMain
+
+import ge
+from ge.ir.errors import GeError
+from ge.ir.parser import decode_text, parse_text
+from ge.ir.printer import Locations, print_module
+from ge.ir.registry import Registry
+from ge.ir.verifier import verify_module
+from ge.ir.weights import WeightsMode, atomic_write
+from ge.tools import cli
+from ge.tools.diagnostics import check_errors, expected_errors
+from ge.tools.pipeline import PassRunner, make_pass, parse_pipeline, pass_options
+
+CHUNK_SEPARATOR = "// -----"
+"""The line between the modules of a file for --split-input-file."""
+
+
+class GeOpt(xDSLOptMain):
+    """The driver: xDSL's, with our registry, files, errors and printing."""
+
+    version_format = f"ge-opt {ge.__version__} (xDSL {{xdsl_version}})"
+
+    def __init__(self, args: Sequence[str]) -> None:
+        self.registry = Registry()
+        self.registry.load_entry_points()
+        for plugin in _values_of("--load-plugin", args):
+            self.registry.load_plugin(plugin)
+        self.pass_flags, self.other_args = self._split_pass_flags(args)
+        super().__init__(__doc__.partition("\n")[0] if __doc__ else "", self.other_args)
+
+    def _split_pass_flags(self, args: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
+        """Take the passes out of the arguments: (name, options) in order, and the other arguments."""
+        flags: list[tuple[str, str]] = []
+        others: list[str] = []
+        for argument in args:
+            name, _, options = argument.removeprefix("--").partition("=")
+            if argument.startswith("--") and name in self.registry.passes:
+                flags.append((name, options))
+            else:
+                others.append(argument)
+        return flags, others
+
+    # Registration
+
+    def register_all_dialects(self) -> None:
+        self.ctx = self.registry.context()
+
+    def register_all_frontends(self) -> None:
+        self.available_frontends.update(dict.fromkeys(cli.FORMATS, _never))
+
+    def register_all_passes(self) -> None:
+        self.available_passes = dict(self.registry.passes)
+
+    def register_all_targets(self) -> None:
+        super().register_all_targets()
+        self.available_targets.update(dict.fromkeys(cli.FORMATS, _never))
+
+    def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
+        arg_parser.prog = "ge-opt"
+        arg_parser.allow_abbrev = False
+        passes, self.available_passes = self.available_passes, dict.fromkeys(self.registry.own_passes, _never)
+        super().register_all_arguments(arg_parser)
+        self.available_passes = passes
+        _add_arguments(arg_parser)
+        flags = arg_parser.add_argument_group(
+            "passes", "Each pass is a flag, run in the order given; options: --PASS='option=value flag list=a,b'."
+        )
+        for name in self.registry.own_passes:
+            flags.add_argument(f"--{name}", action="store_true", default=argparse.SUPPRESS)
+        _, unknown = arg_parser.parse_known_args(self.other_args)
+        for flag in unknown:
+            if flag.startswith("--"):
+                make_pass(flag.removeprefix("--").partition("=")[0], "", self.registry)
+
+    def setup_pipeline(self) -> None:
+        if self.pass_flags and self.args.passes:
+            raise GeError("GE2003", "passes are given as flags and with -p")
+        if self.pass_flags:
+            self.passes: list[ModulePass] = [make_pass(*flag, self.registry) for flag in self.pass_flags]
+        else:
+            self.passes = parse_pipeline(self.args.passes, self.registry)
+        every = {"*"}
+        self.runner = PassRunner(
+            _accept if self.args.disable_verify else verify_module,
+            lambda module: print_module(module, weights=WeightsMode.ELIDED),
+            verify_each=self.args.verify_each,
+            dump_before=every if self.args.print_ir_before_all else self.args.print_ir_before,
+            dump_after=every
+            if self.args.print_ir_after_all or self.args.print_between_passes
+            else self.args.print_ir_after,
+        )
+
+    # Running
+
+    def run(self) -> None:
+        if self.args.list_passes:
+            print(self.describe_passes())
+            return
+        path = cli.named(self.args.input_file)
+        format = cli.format_of(path, parse_spec(self.args.frontend).name if self.args.frontend else None)
+        if format == "mlir":
+            self._run_text(path)
+        else:
+            module = cli.read_binary(path, format)
+            self.runner.run(self.ctx, module, self.passes)
+            self.write(module)
+        if self.args.time_passes:
+            print(self.runner.timing(), file=sys.stderr)
+
+    def _run_text(self, path: str | None) -> None:
+        """Process the module in a text, or each of its chunks."""
+        name = "<stdin>" if path is None else path
+        text = decode_text(cli.read_bytes(path), name)
+        chunks = _chunks(text) if self.args.split_input_file else [text]
+        strict = bool(self.args.verify_diagnostics and expected_errors(text))
+        for number, chunk in enumerate(chunks):
+            if number and not strict:
+                print(CHUNK_SEPARATOR)
+            try:
+                module = parse_text(
+                    self.ctx, chunk, name, cli.weights_reader(path, self.args.verify_weights), self._implicit_module
+                )
+                self.runner.run(self.ctx, module, self.passes)
+            except GeError as error:
+                self._diagnose(error, chunk, name, strict)
+                continue
+            if strict:
+                check_errors(expected_errors(chunk), None, name)
+            else:
+                self.write(module)
+
+    @property
+    def _implicit_module(self) -> bool:
+        return not self.args.no_implicit_module
+
+    def _diagnose(self, error: GeError, chunk: str, name: str, strict: bool) -> None:
+        """Compare an error with the comments of a test, or print it and go on; raise it when it is not wanted."""
+        if strict:
+            check_errors(expected_errors(chunk), error, name)
+        elif self.args.verify_diagnostics or (self.args.parsing_diagnostics and error.code == "GE3001"):
+            print(cli.describe(error))
+        else:
+            raise error
+
+    def write(self, module: ModuleOp) -> None:
+        """Write a module to -o in the form that -t or the extension of -o names."""
+        path = cli.named(self.args.output_file)
+        target = parse_spec(self.args.target)
+        name = target.name
+        if name == "mlir" and path is not None and path.endswith((".onnx", ".om")):
+            name = path.rpartition(".")[2]
+        if name in ("onnx", "om"):
+            cli.write_binary(module, path, name)
+        elif name == "mlir":
+            cli.write_text(
+                module,
+                path,
+                weights=self._weights_mode(),
+                locations=Locations.ALL if self.args.print_debuginfo else Locations.NAMES,
+                generic=self.args.print_op_generic,
+            )
+        else:
+            self._write_xdsl_target(module, path)
+
+    def _weights_mode(self) -> WeightsMode | None:
+        if self.args.elide_weights and self.args.inline_weights:
+            raise GeError("GE2003", "--elide-weights and --inline-weights are both given")
+        if self.args.elide_weights:
+            return WeightsMode.ELIDED
+        return WeightsMode.INLINE if self.args.inline_weights else None
+
+    def _write_xdsl_target(self, module: ModuleOp, path: str | None) -> None:
+        """Write with one of xDSL's targets (LLVM IR, assembly, ...)."""
+        try:
+            text = self.output_resulting_program(module)
+        except Exception as error:
+            raise GeError("GE3012", f"target '{self.args.target}': {error}") from error
+        if path is None:
+            sys.stdout.write(text)
+            return
+        with atomic_write(path) as stream:
+            stream.write(text.encode())
+
+    # Help
+
+    def describe_passes(self) -> str:
+        """The text of --list-passes: every pass with the first line of its documentation and its options."""
+        out = StringIO()
+        for name in self.registry.own_passes:
+            try:
+                pass_type = self.registry.passes[name]()
+            except Exception as error:
+                print(f"--{name}\n    cannot be loaded: {error}", file=out)
+                continue
+            summary = (pass_type.__doc__ or "").strip().partition("\n")[0]
+            print(f"--{name}\n    {summary}", file=out)
+            for option, type in pass_options(pass_type).items():
+                default = getattr(pass_type, option, None)
+                shown = getattr(type, "__name__", str(type))
+                print(f"    {option.replace('_', '-')} : {shown} = {default}", file=out)
+        return out.getvalue().rstrip()
+
+
+def _accept(module: ModuleOp) -> None:
+    """Stand for the verifier with --disable-verify."""
+
+
+def _never() -> Any:
+    """Stand for a file type that :mod:`ge.tools.cli` reads and writes."""
+    raise NotImplementedError
+
+
+def _values_of(flag: str, args: Sequence[str]) -> list[str]:
+    """The values of a flag that is needed before the arguments can be parsed (``--flag=value`` or ``--flag value``)."""
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument(flag, action="append", default=[], dest="values")
+    return parser.parse_known_args(list(args))[0].values
+
+
+def _chunks(text: str) -> list[str]:
+    """The parts of a text between separator lines, each after empty lines so that its line numbers are right."""
+    chunks: list[str] = []
+    line = 0
+    for part in text.split(CHUNK_SEPARATOR):
+        chunks.append("\n" * line + part)
+        line += part.count("\n")
+    return chunks
+
+
+def _add_arguments(arg_parser: argparse.ArgumentParser) -> None:
+    """Add the arguments that xDSL's driver has not."""
+    add = arg_parser.add_argument
+    flag = partial(add, action="store_true")
+    each = partial(add, action="append", default=[])
+    choice = partial(add, action=argparse.BooleanOptionalAction, default=True)
+    add("--pass-pipeline", dest="passes", help="the same as -p")
+    each("--print-ir-before", metavar="PASS", help="print the module to standard error before this pass")
+    each("--print-ir-after", metavar="PASS", help="print the module to standard error after this pass")
+    flag("--print-ir-before-all", help="print the module to standard error before every pass")
+    flag("--print-ir-after-all", help="print the module to standard error after every pass")
+    choice("--verify-each", help="verify the module after each pass")
+    flag("--timing", dest="time_passes", help="print the time of each pass to standard error")
+    flag("--elide-weights", help="leave large constants out of the text, for reading")
+    flag("--inline-weights", help="write large constants in the text, complete in itself")
+    choice("--verify-weights", help="compare weights files with their digests")
+    flag("--mlir-print-debuginfo", dest="print_debuginfo", help="print all locations, not only node names")
+    flag("--mlir-print-op-generic", dest="print_op_generic", help="the same as --print-op-generic")
+    flag("--list-passes", help="list the passes with their options, and stop")
+    each("--load-plugin", metavar="FILE.py", help="add the dialects and passes of a file")
+    flag("--debug", help="show the Python traceback of an error")
+
+
+def run(args: Sequence[str]) -> None:
+    """Run ge-opt; errors are raised."""
+    GeOpt(args).run()
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Entry point of the command ``ge-opt``."""
+    cli.run_main(run, args)
+
+
+if __name__ == "__main__":
+    main()

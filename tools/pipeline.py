@@ -1,0 +1,197 @@
+"""Pass pipelines: from text to passes, and running them with dumps, verification and timing.
+
+A pipeline is ``pass,pass{option=value flag list=a,b},pass``; on the command line of ge-opt each pass is also a flag,
+``--pass='option=value flag'``. Options are the fields of the pass's dataclass: ``-`` and ``_`` are the same, a bare
+name sets a flag, and a value is read as the type of its field, with no need for quotes unless it has spaces or braces.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import shlex
+import sys
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from types import NoneType, UnionType
+from typing import IO, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+from xdsl.utils.exceptions import DiagnosticException
+
+from ge.ir.errors import GeError
+from ge.ir.registry import Registry
+
+_BOOLEANS = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
+
+
+# From text to passes
+
+
+def parse_pipeline(text: str, registry: Registry) -> list[ModulePass]:
+    """The passes of a pipeline text; ``builtin.module(...)`` around it is allowed. Raises GE2001 and GE2002."""
+    text = text.strip()
+    if (module := re.fullmatch(r"builtin\.module\((.*)\)", text, re.DOTALL)) is not None:
+        text = module[1]
+    return [make_pass(name, options, registry) for name, options in _split_passes(text)]
+
+
+def _split_passes(text: str) -> Iterator[tuple[str, str]]:
+    """Pass names and option texts of ``name{options},name``."""
+    position = 0
+    pattern = re.compile(r"\s*([A-Za-z0-9_.-]+)\s*(?:\{((?:[^{}\"']|\"[^\"]*\"|'[^']*')*)\})?\s*(,|$)")
+    while position < len(text):
+        match = pattern.match(text, position)
+        if match is None:
+            raise GeError("GE2002", f"cannot read the pipeline from '{text[position : position + 20]}'")
+        yield match[1], match[2] or ""
+        position = match.end()
+
+
+def make_pass(name: str, options: str, registry: Registry) -> ModulePass:
+    """The pass ``name`` with the options in a text. Raises GE2001 for an unknown pass, GE2002 for a wrong option."""
+    load = registry.passes.get(name)
+    if load is None:
+        close = get_close_matches(name, registry.passes, n=1)
+        hint = f", did you mean '{close[0]}'?" if close else ""
+        raise GeError("GE2001", f"pass '{name}' is unknown{hint}")
+    pass_type = load()
+    types = pass_options(pass_type)
+    values: dict[str, Any] = {}
+    for word in _words(name, options):
+        key, has_value, value = word.partition("=")
+        option = key.replace("-", "_")
+        if option not in types:
+            known = ", ".join(types) or "none"
+            raise GeError("GE2002", f"pass '{name}' has no option '{key}'", remedy=f"Its options are: {known}.")
+        try:
+            values[option] = _convert(value if has_value else None, types[option])
+        except ValueError as error:
+            raise GeError("GE2002", f"option '{key}' of pass '{name}': {error}") from error
+    try:
+        return pass_type(**values)
+    except (TypeError, ValueError) as error:
+        raise GeError("GE2002", f"pass '{name}': {error}") from error
+
+
+def _words(name: str, options: str) -> list[str]:
+    """The words of an option text; quotes keep spaces."""
+    try:
+        return shlex.split(options)
+    except ValueError as error:
+        raise GeError("GE2002", f"options of pass '{name}': {error}") from error
+
+
+def pass_options(pass_type: type[ModulePass]) -> dict[str, Any]:
+    """The options of a pass: field name -> type."""
+    types = get_type_hints(pass_type)
+    return {field.name: types[field.name] for field in dataclasses.fields(pass_type) if field.init}
+
+
+def _convert(text: str | None, type: Any) -> Any:
+    """An option value as ``type``; None stands for a bare option name. Raises ValueError."""
+    origin, arguments = get_origin(type), get_args(type)
+    if origin in (Union, UnionType):
+        return _convert_union(text, arguments)
+    if text is None:
+        if type is bool:
+            return True
+        raise ValueError("needs a value")
+    if origin is tuple:
+        return tuple(_convert(item, arguments[0]) for item in text.split(",") if item)
+    if origin is Literal:
+        if text not in arguments:
+            raise ValueError(f"'{text}' is not one of {', '.join(map(str, arguments))}")
+        return text
+    if type is bool:
+        if text.lower() not in _BOOLEANS:
+            raise ValueError(f"'{text}' is not true or false")
+        return _BOOLEANS[text.lower()]
+    if type in (int, float):
+        try:
+            return int(text, 0) if type is int else float(text)
+        except ValueError:
+            raise ValueError(f"'{text}' is not a number") from None
+    return text
+
+
+def _convert_union(text: str | None, types: Sequence[Any]) -> Any:
+    """The value as the first of several types that takes it; a bare name of an optional option is None or a flag."""
+    if text is None and bool not in types and NoneType in types:
+        return None
+    problem = ValueError("needs a value")
+    for type in sorted((type for type in types if type is not NoneType), key=lambda type: type is str):
+        try:
+            return _convert(text, type)
+        except ValueError as error:
+            problem = error
+    raise problem
+
+
+# Running
+
+
+@dataclass
+class PassRunner:
+    """Runs passes on a module. ``dump`` prints a module; ``log`` gets dumps and timing (default: standard error)."""
+
+    verify: Callable[[ModuleOp], None]
+    dump: Callable[[ModuleOp], str]
+    verify_each: bool = True
+    dump_before: Collection[str] = ()
+    """Names of passes; ``*`` is every pass."""
+    dump_after: Collection[str] = ()
+    log: IO[str] | None = None
+    seconds: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
+    """Pass name and wall time of every pass that ran."""
+
+    def run(self, ctx: Context, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
+        """Verify the module, then run ``passes`` in order. Every failure is a GeError that names the pass."""
+        self.verify(module)
+        for number, each in enumerate(passes):
+            self._dump_if(self.dump_before, "Before", each, module)
+            start = time.perf_counter()
+            _apply(each, ctx, module)
+            self.seconds.append((each.name, time.perf_counter() - start))
+            self._dump_if(self.dump_after, "After", each, module)
+            if self.verify_each or number == len(passes) - 1:
+                self._verify_after(each, module)
+
+    def _dump_if(self, names: Collection[str], when: str, each: ModulePass, module: ModuleOp) -> None:
+        if "*" in names or each.name in names:
+            print(f"// -----// IR Dump {when} {each.name} //----- //", file=self.log or sys.stderr)
+            print(self.dump(module), file=self.log or sys.stderr)
+
+    def _verify_after(self, each: ModulePass, module: ModuleOp) -> None:
+        try:
+            self.verify(module)
+        except GeError as error:
+            what = f"after pass '{each.name}': {error.what}"
+            raise GeError(error.code, what, error.where, error.why, error.remedy) from error
+
+    def timing(self) -> str:
+        """The time report: a line per pass and the total."""
+        total = sum(seconds for _, seconds in self.seconds)
+        rows = [*self.seconds, ("total", total)]
+        share = 100 / total if total else 0.0
+        lines = [f"{seconds:10.4f} s {seconds * share:6.1f} %  {name}" for name, seconds in rows]
+        return "\n".join(["// pass timing", *lines])
+
+
+def _apply(each: ModulePass, ctx: Context, module: ModuleOp) -> None:
+    """Apply one pass; what it raises becomes a GeError."""
+    try:
+        each.apply(ctx, module)
+    except GeError:
+        raise
+    except RecursionError as error:
+        raise GeError("GE3012", f"pass '{each.name}': regions are nested too deeply") from error
+    except DiagnosticException as error:
+        raise GeError("GE3012", f"pass '{each.name}': {str(error).splitlines()[0]}") from error
+    except Exception as error:
+        what = f"pass '{each.name}': internal error: {type(error).__name__}: {error}"
+        raise GeError("GE3012", what, remedy="Report this with the model; --debug shows the traceback.") from error

@@ -48,6 +48,58 @@ _INPUT = {
         "Stage files (.mlir) are UTF-8 text; this file has other bytes in it.",
         "Check that the file is a stage file; a model is read by its extension (.onnx, .om) or with -f.",
     ),
+    "GE1010": ErrorKind(
+        "file is not an ONNX model",
+        "The file is empty, is of another type, or holds no graph.",
+        "Check that the file was exported as ONNX; python -m onnx.checker tells more.",
+    ),
+    "GE1011": ErrorKind(
+        "model file is truncated",
+        "The file begins as an ONNX model and breaks off, as after an interrupted download or a full disk.",
+        "Get the file again and compare its size.",
+    ),
+    "GE1012": ErrorKind(
+        "external data of the model cannot be read",
+        "The model keeps this tensor in another file, which is missing, may not be read, or is too short.",
+        "Copy the data files of the model next to it, under the names they had when it was exported.",
+    ),
+    "GE1013": ErrorKind(
+        "external data of the model lie outside its folder",
+        "A model may only refer to files in its own folder or below, so that opening a model from elsewhere cannot "
+        "read other files of this machine.",
+        "Copy the data file into the folder of the model and save the model with its name relative to that.",
+    ),
+    "GE1014": ErrorKind(
+        "tensor of the model does not match its shape",
+        "The number of elements stored differs from what shape and element type say.",
+        "Export the model again; the file is damaged or was written by a faulty tool.",
+    ),
+    "GE1015": ErrorKind(
+        "opset of the model is not supported",
+        "The model asks for a newer opset than the installed onnx package knows, or for two versions of one domain.",
+        "Export the model with an older opset, or install a newer onnx package.",
+    ),
+    "GE1016": ErrorKind(
+        "operator cannot be converted to the newest opset",
+        "The operator changed between the opset of the model and the newest one, and onnx cannot convert this use of it.",
+        "Export the model with a newer opset.",
+    ),
+    "GE1017": ErrorKind(
+        "node is not valid at the opset of the model",
+        "The node has an attribute, input or output that its operator does not have at the opset that the model "
+        "declares, as after editing the opset number by hand.",
+        "Export the model again with the opset that it should have.",
+    ),
+    "GE1018": ErrorKind(
+        "model uses a value that nothing defines",
+        "A node or output names a value that is no input, no initializer and no output of an earlier node.",
+        "Run python -m onnx.checker on the model and export it again.",
+    ),
+    "GE1019": ErrorKind(
+        "input shape does not fit the model",
+        "The name is not an input of the model, the rank differs, or a dimension that the model fixes would change.",
+        "Compare with the inputs that the message lists.",
+    ),
 }
 
 _OPTIONS = {

@@ -1,0 +1,1 @@
+"""The ONNX format: models in and out of the onnx dialect."""

@@ -1,0 +1,130 @@
+"""Opening a model: the checks of the file, its skeleton, and the bytes of its tensors wherever they lie.
+
+Nothing large is copied: tensors are views of the memory-mapped model file or of its external data files.
+"""
+
+from __future__ import annotations
+
+import mmap
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import onnx
+
+from ge.ir.constants import MAX_DENSE_BYTES
+from ge.ir.errors import GeError
+from ge.targets.onnx.wire import PIECE_MARK, WireError, split
+
+
+@dataclass(frozen=True)
+class ByteRange:
+    """Some bytes, and where they lie on disk (when they do)."""
+
+    view: memoryview
+    file: Path | None
+    offset: int
+
+
+@dataclass
+class ModelFile:
+    """A model of which the large tensors have been taken out of the message (see :mod:`ge.targets.onnx.wire`)."""
+
+    proto: onnx.ModelProto
+    name: str
+    """What errors call it: the path."""
+    pieces: list[ByteRange]
+    folders: tuple[Path, ...] = ()
+    """Where external data may lie: the folder of the path given, and that of the file it links to."""
+    _external: dict[Path, memoryview] = field(default_factory=dict[Path, memoryview])
+
+    def external_bytes(self, tensor: onnx.TensorProto) -> ByteRange:
+        """The bytes of a tensor that is not in the message. Raises GE1012 or GE1013."""
+        fields = {entry.key: entry.value for entry in tensor.external_data}
+        location = fields.get("location", "")
+        if location.startswith(PIECE_MARK):
+            return self.pieces[int(location[len(PIECE_MARK) :])]
+        path = self._resolve(location, tensor.name)
+        data = self._map(path, tensor.name)
+        offset = int(fields.get("offset", 0))
+        length = int(fields.get("length", len(data) - offset))
+        if offset + length > len(data) or length < 0:
+            raise GeError(
+                "GE1012",
+                f"tensor '{tensor.name}' needs bytes {offset} to {offset + length} of '{path}', which has {len(data)}",
+                self.name,
+            )
+        return ByteRange(data[offset : offset + length], path, offset)
+
+    def _resolve(self, location: str, tensor: str) -> Path:
+        """The file of an external tensor: inside the folder of the model, also after following links."""
+        relative = Path(location)
+        if not location or relative.is_absolute() or ".." in relative.parts or not self.folders:
+            raise GeError("GE1013", f"tensor '{tensor}' lies in '{location}'", self.name)
+        path = (self.folders[0] / relative).resolve()
+        if not any(path.is_relative_to(folder.resolve()) for folder in self.folders):
+            raise GeError("GE1013", f"tensor '{tensor}' lies in '{location}', which links to '{path}'", self.name)
+        return path
+
+    def _map(self, path: Path, tensor: str) -> memoryview:
+        if path not in self._external:
+            try:
+                self._external[path] = map_file(path)
+            except OSError as error:
+                raise GeError(
+                    "GE1012", f"tensor '{tensor}' lies in '{path}': {error.strerror or error}", self.name
+                ) from error
+        return self._external[path]
+
+
+def map_file(path: Path) -> memoryview:
+    """The bytes of a file, memory-mapped; an empty file has none. Raises OSError."""
+    with path.open("rb") as file:
+        if not path.stat().st_size:
+            return memoryview(b"")
+        return memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+
+
+def open_model(source: str | Path | onnx.ModelProto) -> ModelFile:
+    """Open a model file, or take a model that is in memory. Raises GE1001, GE1010 or GE1011."""
+    if isinstance(source, onnx.ModelProto):
+        return _from_bytes(memoryview(_serialised(source)), "model", None, ())
+    path = Path(source)
+    try:
+        data = map_file(path)
+    except OSError as error:
+        raise GeError("GE1001", f"'{path}': {error.strerror or error}", str(path)) from error
+    return _from_bytes(data, str(path), path.resolve(), (path.parent, path.resolve().parent))
+
+
+def _serialised(model: onnx.ModelProto) -> bytes:
+    try:
+        return model.SerializeToString()
+    except Exception as error:
+        raise GeError(
+            "GE1010",
+            f"the model in memory cannot be serialised: {error}",
+            remedy="Save it with external data (onnx.save_model(..., save_as_external_data=True)) and give the path.",
+        ) from error
+
+
+def _from_bytes(data: memoryview, name: str, file: Path | None, folders: tuple[Path, ...]) -> ModelFile:
+    if not len(data):
+        raise GeError("GE1010", f"'{name}' is empty", name)
+    try:
+        skeleton, ranges = split(data, MAX_DENSE_BYTES)
+        proto = onnx.ModelProto.FromString(skeleton)
+    except WireError as error:
+        raise _malformed(data, name, f"the message breaks off at byte {error.position} of {len(data)}") from error
+    except Exception as error:
+        raise _malformed(data, name, str(error)) from error
+    if not proto.HasField("graph") or not (proto.ir_version or proto.opset_import):
+        raise GeError("GE1010", f"'{name}' has no graph or no version", name)
+    pieces = [ByteRange(data[offset : offset + length], file, offset) for offset, length in ranges]
+    return ModelFile(proto, name, pieces, folders)
+
+
+def _malformed(data: memoryview, name: str, what: str) -> GeError:
+    """Tell a truncated model (its first field is the IR version, as in every model) from something else."""
+    if data[0] == 1 << 3:
+        return GeError("GE1011", f"'{name}': {what}", name)
+    return GeError("GE1010", f"'{name}': {what}", name)

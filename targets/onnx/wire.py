@@ -1,0 +1,121 @@
+"""Taking the large tensors out of a serialised model without decoding or copying them.
+
+An ``.onnx`` file is one protobuf message. Its tensors are contiguous byte ranges of it, so a scan over the wire format
+(tag, length, payload) finds where each lies. :func:`split` returns the *skeleton*, the same message without those
+ranges, small and quick to decode, and the ranges. In the skeleton a removed range is an external tensor whose location
+is ``#<index>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+PIECE_MARK = "#"
+"""First character of the location of a removed tensor; no file name of a model starts with it."""
+
+_CHILDREN: Mapping[str, Mapping[int, str]] = {
+    "ModelProto": {7: "GraphProto", 25: "FunctionProto"},
+    "GraphProto": {1: "NodeProto", 5: "TensorProto"},
+    "FunctionProto": {7: "NodeProto"},
+    "NodeProto": {5: "AttributeProto"},
+    "AttributeProto": {5: "TensorProto", 6: "GraphProto", 10: "TensorProto", 11: "GraphProto"},
+}
+"""Field numbers (onnx.proto) through which tensors are reached, and the message that each holds."""
+
+_TENSOR_BYTES = frozenset({4, 9, 10})
+"""Fields of TensorProto that hold elements as they lie in memory: float_data, raw_data, double_data (all packed)."""
+
+_EXTERNAL_DATA_TAG = 13 << 3 | 2
+_DATA_LOCATION_EXTERNAL = bytes([14 << 3, 1])
+
+_VARINT, _FIXED64, _LENGTH_DELIMITED, _FIXED32 = 0, 1, 2, 5
+_FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
+
+
+class WireError(ValueError):
+    """The bytes are not a protobuf message: a length or a tag is impossible. ``position`` is where, in bytes."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(f"malformed at byte {position}")
+        self.position = position
+
+
+def split(data: memoryview, min_bytes: int) -> tuple[bytes, list[tuple[int, int]]]:
+    """The skeleton of a serialised ModelProto, and the (offset, length) of each tensor of more than ``min_bytes``."""
+    pieces: list[tuple[int, int]] = []
+    chunks = _without_tensors(data, 0, len(data), "ModelProto", min_bytes, pieces)
+    return b"".join(chunks), pieces
+
+
+def _without_tensors(
+    data: memoryview, start: int, end: int, message: str, min_bytes: int, pieces: list[tuple[int, int]]
+) -> list[bytes | memoryview]:
+    """The bytes of one message in chunks, large tensor payloads replaced."""
+    children = _CHILDREN.get(message, {})
+    chunks: list[bytes | memoryview] = []
+    position = copied = start
+    while position < end:
+        field_start = position
+        tag, position = _varint(data, position, end)
+        if tag & 7 != _LENGTH_DELIMITED:
+            position = _skip(data, tag & 7, position, end)
+            continue
+        length, position = _varint(data, position, end)
+        payload, position = position, position + length
+        if position > end:
+            raise WireError(field_start)
+        if length <= min_bytes:
+            continue
+        field = tag >> 3
+        if message == "TensorProto" and field in _TENSOR_BYTES:
+            chunks += [data[copied:field_start], _external(len(pieces))]
+            pieces.append((payload, length))
+        elif field in children:
+            inner = _without_tensors(data, payload, position, children[field], min_bytes, pieces)
+            size = sum(len(chunk) for chunk in inner)
+            chunks += [data[copied:field_start], _encode(tag), _encode(size), *inner]
+        else:
+            continue
+        copied = position
+    chunks.append(data[copied:end])
+    return chunks
+
+
+def _varint(data: memoryview, position: int, end: int) -> tuple[int, int]:
+    """A base-128 integer and the position after it."""
+    value = shift = 0
+    start = position
+    while position < end and shift < 70:
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+        shift += 7
+    raise WireError(start)
+
+
+def _skip(data: memoryview, wire_type: int, position: int, end: int) -> int:
+    """The position after a field that has no length."""
+    if wire_type == _VARINT:
+        return _varint(data, position, end)[1]
+    if wire_type not in _FIXED_SIZES or position + _FIXED_SIZES[wire_type] > end:
+        raise WireError(position)
+    return position + _FIXED_SIZES[wire_type]
+
+
+def _encode(value: int) -> bytes:
+    """An integer in base 128."""
+    encoded = bytearray()
+    while value > 0x7F:
+        encoded.append(value & 0x7F | 0x80)
+        value >>= 7
+    encoded.append(value)
+    return bytes(encoded)
+
+
+def _external(index: int) -> bytes:
+    """The fields of TensorProto that say: the data are at location ``#index``."""
+    key, value = b"location", f"{PIECE_MARK}{index}".encode()
+    entry = bytes([1 << 3 | 2, len(key)]) + key + bytes([2 << 3 | 2, len(value)]) + value
+    return bytes([_EXTERNAL_DATA_TAG, len(entry)]) + entry + _DATA_LOCATION_EXTERNAL

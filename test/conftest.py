@@ -1,9 +1,9 @@
 """Runs the RUN lines of ``.mlir`` tests inside pytest, in one process.
 
 A test is a file with lines ``// RUN: ge-opt %s --some-pass | filecheck %s``, the same that ``lit test`` runs with real
-processes. Understood here: pipes, ``&&`` and ``;``, ``> file``, ``< file``, ``2>&1``, ``not``, a backslash at the end of
-a RUN line, and the names ``%s`` (the file), ``%S`` (its folder), ``%t`` (a temporary name) and ``%T`` (its folder). The
-project's commands, filecheck and a few small Unix tools run in process (5 ms a command); anything else is started.
+processes. Understood here: pipes, ``&&`` and ``;``, ``> file``, ``< file``, ``2>&1``, ``not``, a backslash at the end
+of a RUN line, and the names ``%s`` (the file), ``%S`` (its folder), ``%t`` (a temporary name) and ``%T`` (its folder).
+The project's commands, filecheck and a few small Unix tools run in process (5 ms a command); others are started.
 
 Files in folders called ``inputs`` are data for other tests.
 """
@@ -42,7 +42,7 @@ _SHOWN = 4000
 
 def pytest_collect_file(parent: pytest.Collector, file_path: Path) -> pytest.Collector | None:
     if file_path.suffix == ".mlir" and "inputs" not in file_path.parts:
-        return MlirFile.from_parent(parent, path=file_path)
+        return MlirFile.from_parent(parent, path=file_path)  # pyright: ignore[reportUnknownMemberType]
     return None
 
 
@@ -50,7 +50,7 @@ class MlirFile(pytest.File):
     """A ``.mlir`` test: one item, whose RUN lines run in order."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        yield MlirTest.from_parent(self, name="RUN")
+        yield MlirTest.from_parent(self, name="RUN")  # pyright: ignore[reportUnknownMemberType]
 
 
 class MlirTest(pytest.Item):

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import lit.formats
+import lit.formats  # pyright: ignore[reportMissingTypeStubs]
 
 root = Path(__file__).resolve().parent.parent
 
@@ -20,9 +20,9 @@ config.suffixes = [".mlir"]
 config.excludes = ["inputs"]
 config.test_source_root = str(root / "test")
 config.test_exec_root = str(root / "build" / "lit")
-config.environment["PYTHONPATH"] = str(root)
 
+python = f"env PYTHONPATH={root} {sys.executable}"  # for each command: lit's own cat and diff set it to something else
 for tool in ("opt", "translate", "run", "compiler"):
-    command = f"{sys.executable} -m ge.tools.ge_{tool}"
+    command = f"{python} -m ge.tools.ge_{tool}"
     config.substitutions.append((rf"(?<![\w/.-])ge-{tool}(?![\w.-])", command))
 config.substitutions.append((r"(?<![\w/.-])filecheck(?![\w.-])", f"{sys.executable} -m filecheck"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -17,7 +18,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, OpResult, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -27,6 +28,13 @@ from xdsl.irdl import (
     var_result_def,
 )
 from xdsl.utils.exceptions import VerifyException
+
+from ge.dialects.om.values import Area, result_area
+
+NO_TASK = "_no_task"
+"""The attribute (true) of an operator that needs no task, because its result is its first operand."""
+
+_NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_]")
 
 Int = IntegerAttr.constr(i64)
 
@@ -69,7 +77,8 @@ class OperatorOp(IRDLOperation):
     in the weights), :data:`~ge.dialects.om.values.NO_OFFSET` for one of the host.
 
     The kinds with a meaning of their own: ``Data`` (attribute ``index``: which input of the model), ``Const``, and
-    ``NetOutput``, whose operands are the outputs of the model.
+    ``NetOutput``, whose operands are the outputs of the model. An operator with the attribute ``_no_task`` only shows
+    the bytes of its first operand under another type.
     """
 
     name = "om.op"
@@ -101,11 +110,22 @@ class OperatorOp(IRDLOperation):
             },
             attributes=dict(attributes or {}),
         )
+        for result in self.results:
+            result.name_hint = _NO_IDENTIFIER.sub("_", f"_{label}" if label[:1].isdigit() else label) or None
 
     @property
     def result_offsets(self) -> tuple[int, ...]:
         """Where each result lies; see the class."""
         return () if self.offsets is None else tuple(cast("Sequence[int]", self.offsets.get_values()))
+
+    def area(self, result: int) -> Area:
+        """The memory that the offset of a result counts in."""
+        view_of = None
+        if NO_TASK in self.attributes and self.inputs:
+            source = self.inputs[0]
+            if isinstance(source, OpResult) and isinstance(source.op, OperatorOp):
+                view_of = source.op.area(source.index)
+        return result_area(self.kind.data, self.result_offsets[result], view_of)
 
     def verify_(self) -> None:
         if len(self.result_offsets) != len(self.outputs):

@@ -1,8 +1,9 @@
-"""How much memory a value takes: the rules that planning, the OM file and the run time share."""
+"""Where values lie and how much memory they take: the rules that planning, the OM file and the run time share."""
 
 from __future__ import annotations
 
 import math
+from enum import Enum
 
 from xdsl.ir import Attribute
 
@@ -32,3 +33,25 @@ def value_bytes(type: Attribute) -> int | None:
 def slot_bytes(size: int) -> int:
     """Bytes that a value of ``size`` bytes takes in memory."""
     return round_up(size + SPARE, ALIGNMENT)
+
+
+class Area(Enum):
+    """The memory that an offset counts in."""
+
+    MEMORY = "memory"
+    """Feature maps, model inputs and outputs."""
+    WEIGHTS = "weights"
+    HOST = "host"
+    """No offset: the value is kept as it is."""
+
+
+def result_area(kind: str, offset: int, view_of: Area | None) -> Area:
+    """The memory that the offset of a result counts in, by the kind of its operator.
+
+    ``view_of`` is the area of the operator's first operand, when the result is only another view of that.
+    """
+    if offset == NO_OFFSET:
+        return Area.HOST
+    if view_of is not None:
+        return view_of
+    return Area.WEIGHTS if kind == "Const" else Area.MEMORY

@@ -1,0 +1,34 @@
+"""Numbers and names that the writer and the reader of OM files agree on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ge.dialects.om.values import Area
+
+PRODUCER = "graph-engine"
+"""How `ModelDef.custom_version` begins: the mark of our own files."""
+
+BASE_ADDRESS: Mapping[Area, int] = {Area.MEMORY: 1 << 40, Area.WEIGHTS: 2 << 40}
+"""Where the two memories begin in the addresses of kernel arguments."""
+HOST_ADDRESS = 0
+"""The address of a value that lives on the host."""
+
+KERNEL_TASK = 0
+"""`TaskDef.type` of a kernel launch."""
+AI_CORE_KERNEL = 2
+"""`KernelContext.kernel_type` TE: a kernel of the AI Cores."""
+HOST_KERNEL = 8
+"""`KernelContext.kernel_type` HOST_CPU."""
+
+NODE_NAMES = "_datadump_original_op_names"
+"""The attribute of an operator that names the nodes of the ONNX model it stands for."""
+KERNEL_NAME = "_tbe_kernel_name"
+"""The attribute of an operator that names the kernel of its task."""
+OUTPUT_NAMES = "attr_model_out_nodes_name"
+"""The attribute of the model that names its outputs."""
+
+
+def address(area: Area, offset: int) -> int:
+    """The address of a value in kernel arguments."""
+    return HOST_ADDRESS if area is Area.HOST else BASE_ADDRESS[area] + offset

@@ -1,0 +1,285 @@
+"""Reading an OM file: as plain data for the run time, or as a module of the `om` dialect.
+
+Nothing in the file is believed: every reference, offset and size is checked before it is used, and what does not hold
+is one error of the group GE5xxx. The bytes of weights and kernels are views of the file, which is mapped into memory.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar, cast
+
+from google.protobuf.message import DecodeError, Message
+from typing_extensions import Buffer
+from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, IntegerAttr, LocationAttr, ModuleOp, StringAttr
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ge.dialects.om import ModelOp, OperatorOp, TaskOp, WeightsOp
+from ge.dialects.om.program import NO_TASK
+from ge.dialects.om.values import Area, result_area, value_bytes
+from ge.ir.attributes import WeightsAttr
+from ge.ir.errors import GeError
+from ge.ir.locations import fused_loc, name_loc
+from ge.ir.weights import Origin, Weights, map_file
+from ge.targets.ascend.om.container import Container, PartitionType, read_container
+from ge.targets.ascend.om.conventions import (
+    HOST_KERNEL,
+    KERNEL_NAME,
+    KERNEL_TASK,
+    NODE_NAMES,
+    OUTPUT_NAMES,
+    PRODUCER,
+    address,
+)
+from ge.targets.ascend.om.kernel_store import read_store
+from ge.targets.ascend.om.kernels import decode_kernel
+from ge.targets.ascend.om.messages import read_attribute, read_type
+from ge.targets.ascend.om.model import OmModel, Task, Value
+from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
+from ge.targets.ascend.om.proto import task_pb2 as task
+
+_DERIVED_ATTRIBUTES = ("value", KERNEL_NAME)
+"""Attributes of operators that the writer makes from other things."""
+
+MessageT = TypeVar("MessageT", bound=Message)
+
+
+def read_model(source: str | Path | Buffer) -> OmModel:
+    """The OM file `source` (a path, or its bytes) as plain data. Raises GE1001, and GE5001 to GE5008."""
+    return _Reader.open(source).model()
+
+
+def read_module(source: str | Path | Buffer) -> ModuleOp:
+    """The OM file `source` (a path, or its bytes) as a module of one `om.model`. Raises what `read_model` does."""
+    return _Reader.open(source).module()
+
+
+@dataclass(frozen=True)
+class _Operator:
+    """An operator as the graph says it, checked."""
+
+    label: str
+    kind: str
+    inputs: tuple[Value, ...]
+    outputs: tuple[Value, ...]
+    attributes: Mapping[str, Attribute]
+
+    def strings(self, name: str) -> tuple[str, ...]:
+        """The strings of a list attribute; none when it is not there."""
+        return _strings(self.attributes.get(name))
+
+
+class _Reader:
+    """One OM file being read."""
+
+    def __init__(self, container: Container, file: Path | None, where: str) -> None:
+        self.where = where
+        self.file = file
+        self.container = container
+        self.weights = container.partition(PartitionType.WEIGHTS_DATA)
+        definition = self.decode(PartitionType.MODEL_DEF, ir.ModelDef())
+        self.tasks = self.decode(PartitionType.TASK_INFO, task.ModelTaskDef()).task
+        if not definition.custom_version.startswith(PRODUCER):
+            raise GeError(
+                "GE5008", f"the file was written by '{definition.custom_version or 'an unknown compiler'}'", where
+            )
+        if len(definition.graph) != 1:
+            raise self.contradiction(f"the model definition holds {len(definition.graph)} graphs")
+        with self.checked("the model"):
+            self.attributes = {name: read_attribute(attr) for name, attr in sorted(definition.attr.items())}
+        self.name = definition.name
+        self.memory_size = self.integer("memory_size")
+        self.core_kernels = self.store(PartitionType.TBE_KERNELS)
+        self.host_kernels = self.store(PartitionType.CUST_AICPU_KERNELS)
+        self.values: dict[str, Value] = {}
+        self.operators = [self.operator(op) for op in definition.graph[0].op]
+
+    @classmethod
+    def open(cls, source: str | Path | Buffer) -> _Reader:
+        """Read a file, which is mapped into memory, or bytes."""
+        if not isinstance(source, str | Path):
+            return cls(read_container(source, "<bytes>"), None, "<bytes>")
+        try:
+            data = map_file(source)
+        except OSError as error:
+            raise GeError("GE1001", f"cannot read '{source}': {error.strerror or error}") from error
+        return cls(read_container(data, str(source)), Path(source).resolve(), str(source))
+
+    # ------------------------------------------------------------ checks
+
+    def contradiction(self, what: str) -> GeError:
+        """The error of a file whose parts do not fit together."""
+        return GeError("GE5007", what, self.where)
+
+    @contextmanager
+    def checked(self, what: str) -> Generator[None]:
+        """Turn a message without a meaning into one error that names its place."""
+        try:
+            yield
+        except ValueError as error:
+            raise self.contradiction(f"{what}: {error}") from error
+
+    def decode(self, kind: PartitionType, message: MessageT) -> MessageT:
+        """A partition that is one protobuf message."""
+        try:
+            message.ParseFromString(bytes(self.container.partition(kind)))
+        except DecodeError as error:
+            raise GeError(
+                "GE5006", f"partition {kind.name} is not the message that it should be", self.where
+            ) from error
+        return message
+
+    def store(self, kind: PartitionType) -> Mapping[str, memoryview]:
+        """The kernels of a partition by name."""
+        return read_store(self.container.partition(kind), self.where)
+
+    def integer(self, name: str) -> int:
+        """An attribute of the model that is a size."""
+        attr = self.attributes.get(name)
+        if not isinstance(attr, IntegerAttr) or attr.value.data < 0:
+            raise self.contradiction(f"the model has no size '{name}'")
+        return attr.value.data
+
+    def string(self, name: str) -> str:
+        """An attribute of the model that is text."""
+        attr = self.attributes.get(name)
+        if not isinstance(attr, StringAttr):
+            raise self.contradiction(f"the model has no text '{name}'")
+        return attr.data
+
+    # ------------------------------------------------------------ the graph
+
+    def operator(self, message: ir.OpDef) -> _Operator:
+        """An operator, whose operands have been read before."""
+        label, what = message.name, f"operator '{message.name}'"
+        if f"{label}:0" in self.values:
+            raise self.contradiction(f"{what} occurs twice")
+        missing = next((edge for edge in message.input if edge not in self.values), None)
+        if missing is not None:
+            raise self.contradiction(f"{what} reads '{missing}', which no operator before it makes")
+        inputs = tuple(self.values[edge] for edge in message.input)
+        names = sorted(name for name in message.attr if name not in _DERIVED_ATTRIBUTES)
+        with self.checked(what):
+            attributes = {name: read_attribute(message.attr[name]) for name in names}
+        offsets, descriptors = message.output_i, message.output_desc
+        if len(offsets) != len(descriptors):
+            raise self.contradiction(f"{what} has {len(descriptors)} results and {len(offsets)} offsets")
+        view_of = inputs[0].area if NO_TASK in attributes and inputs else None
+        outputs = [
+            self.value(f"{label}:{index}", offset, descriptor, result_area(message.type, offset, view_of))
+            for index, (offset, descriptor) in enumerate(zip(offsets, descriptors, strict=True))
+        ]
+        self.values.update({value.name: value for value in outputs})
+        return _Operator(label, message.type, inputs, tuple(outputs), attributes)
+
+    def value(self, name: str, offset: int, descriptor: ir.TensorDescriptor, area: Area) -> Value:
+        """A result, which must lie inside its memory."""
+        with self.checked(f"value '{name}'"):
+            type = read_type(descriptor)
+        if area is Area.HOST:
+            return Value(name, type, area, offset, 0)
+        size = value_bytes(type)
+        end = self.weights.nbytes if area is Area.WEIGHTS else self.memory_size
+        if size is None or offset < 0 or offset + size > end:
+            raise self.contradiction(f"value '{name}' at offset {offset} does not fit the {end} bytes of its memory")
+        return Value(name, type, area, offset, size)
+
+    def launch(self, message: task.TaskDef) -> Task:
+        """A task, which must run a kernel of the file for an operator of the file, on its values."""
+        kernel = message.kernel
+        what = f"task {message.id}"
+        if message.type != KERNEL_TASK or kernel.context.op_index >= len(self.operators):
+            raise self.contradiction(f"{what} is of type {message.type}, for operator {kernel.context.op_index}")
+        operator = self.operators[kernel.context.op_index]
+        on_host = kernel.context.kernel_type == HOST_KERNEL
+        if kernel.kernel_name not in (self.host_kernels if on_host else self.core_kernels):
+            raise self.contradiction(f"{what} runs kernel '{kernel.kernel_name}', which is not in the file")
+        addresses = [address(value.area, value.offset) for value in (*operator.inputs, *operator.outputs)]
+        if kernel.args != struct.pack(f"<{len(addresses)}Q", *addresses) or kernel.block_dim < 1:
+            raise self.contradiction(f"{what} has other arguments than operator '{operator.label}'")
+        return Task(
+            *(operator.label, operator.kind, kernel.kernel_name, on_host, kernel.block_dim),
+            *(operator.inputs, operator.outputs, operator.strings(NODE_NAMES)),
+        )
+
+    # ------------------------------------------------------------ results
+
+    def outputs(self) -> tuple[tuple[str, ...], _Operator]:
+        """The names of the model's outputs, and the operator whose operands they are."""
+        names = _strings(self.attributes.get(OUTPUT_NAMES))
+        ends = [operator for operator in self.operators if operator.kind == "NetOutput"]
+        if len(ends) != 1 or len(ends[0].inputs) != len(names):
+            raise self.contradiction("the names of the outputs do not fit the NetOutput")
+        return names, ends[0]
+
+    def model(self) -> OmModel:
+        """The file as plain data."""
+        names, end = self.outputs()
+        data = [operator for operator in self.operators if operator.kind == "Data"]
+        if any(len(operator.outputs) != 1 for operator in data):
+            raise self.contradiction("an operator Data has other than one result")
+        return OmModel(
+            name=self.name,
+            soc=self.string("soc_version"),
+            memory_size=self.memory_size,
+            weights=self.weights,
+            inputs={operator.label: operator.outputs[0] for operator in data},
+            outputs=dict(zip(names, end.inputs, strict=True)),
+            tasks=tuple(self.launch(message) for message in self.tasks),
+            core_kernels=self.core_kernels,
+            host_kernels=self.host_kernels,
+        )
+
+    def module(self) -> ModuleOp:
+        """The file as a module."""
+        model = self.model()
+        body: list[Operation] = []
+        if self.weights.nbytes:
+            body.append(WeightsOp(WeightsAttr(self.weights_block())))
+        for store, on_host in ((self.core_kernels, False), (self.host_kernels, True)):
+            body += [decode_kernel(name, bytes(binary), on_host=on_host) for name, binary in store.items()]
+        values: dict[str, SSAValue] = {}
+        body += [_operator_op(operator, values) for operator in self.operators]
+        body += [TaskOp(entry.kernel, entry.operator, entry.blocks) for entry in model.tasks]
+        io_size = self.integer("zero_copy_memory_size")
+        return ModuleOp([ModelOp(self.name, model.soc, self.memory_size, io_size, tuple(model.outputs), body)])
+
+    def weights_block(self) -> Weights:
+        """The weights as a constant that text can refer to in the OM file itself."""
+        if self.file is None:
+            return Weights(self.weights, self.weights.nbytes)
+        offset = self.file.stat().st_size - sum(part.nbytes for part in self.container.partitions.values())
+        for kind, part in self.container.partitions.items():
+            if kind == PartitionType.WEIGHTS_DATA:
+                break
+            offset += part.nbytes
+        return Weights(self.weights, self.weights.nbytes, Origin(self.file, offset))
+
+
+def _operator_op(operator: _Operator, values: dict[str, SSAValue]) -> OperatorOp:
+    """The operation of an operator; adds its results to `values`."""
+    attributes = {name: attr for name, attr in operator.attributes.items() if name != NODE_NAMES}
+    op = OperatorOp(
+        operator.kind,
+        operator.label,
+        [values[value.name] for value in operator.inputs],
+        [value.type for value in operator.outputs],
+        [value.offset for value in operator.outputs],
+        attributes,
+    )
+    op.location = _location(operator.strings(NODE_NAMES))
+    values.update(zip((value.name for value in operator.outputs), op.outputs, strict=True))
+    return op
+
+
+def _strings(attr: Attribute | None) -> tuple[str, ...]:
+    items = cast("ArrayAttr[Attribute]", attr) if isinstance(attr, ArrayAttr) else ()
+    return tuple(item.data for item in items if isinstance(item, StringAttr))
+
+
+def _location(names: Sequence[str]) -> LocationAttr:
+    return fused_loc([name_loc(name) for name in names]) if names else UNKNOWN_LOC

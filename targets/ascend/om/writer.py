@@ -1,0 +1,203 @@
+"""Writing an `om.model` as an OM file. Equal modules give equal bytes: no time, no path, no hash order is in them.
+
+Where the bytes come from:
+
+| partition | content |
+|---|---|
+| MODEL_DEF | the operators; the names of the model's nodes come from their locations |
+| WEIGHTS_DATA | `om.weights` |
+| TBE_KERNELS | the kernels of the AI Cores, encoded |
+| CUST_AICPU_KERNELS | the kernels of the host, each an ONNX model |
+| TASK_INFO | the tasks, with the addresses of their arguments |
+"""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+from typing_extensions import Buffer
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, i64
+from xdsl.ir import Attribute, OpResult, SSAValue
+
+import ge
+from ge.dialects.om import KernelOp, ModelOp, OperatorOp
+from ge.dialects.om.values import Area, value_bytes
+from ge.ir.errors import GeError
+from ge.ir.locations import node_names
+from ge.ir.weights import atomic_write
+from ge.targets.ascend.om.container import MODEL_DEF_VERSION, PartitionType, pack_container
+from ge.targets.ascend.om.conventions import (
+    AI_CORE_KERNEL,
+    BASE_ADDRESS,
+    HOST_KERNEL,
+    KERNEL_NAME,
+    KERNEL_TASK,
+    NODE_NAMES,
+    OUTPUT_NAMES,
+    PRODUCER,
+    address,
+)
+from ge.targets.ascend.om.kernel_store import pack_store
+from ge.targets.ascend.om.kernels import encode_kernel
+from ge.targets.ascend.om.messages import write_attribute, write_descriptor
+from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
+from ge.targets.ascend.om.proto import task_pb2 as task
+
+
+def write_module(module: ModuleOp, path: str | Path) -> None:
+    """Write the `om.model` of a module to the file `path`, which is replaced only by a complete file.
+
+    Raises GE1003 when the file cannot be written and GE5009 when there is no `om.model`.
+    """
+    pieces = _model_pieces(module)
+    try:
+        with atomic_write(path) as stream:
+            for piece in pieces:
+                stream.write(piece)
+    except OSError as error:
+        raise GeError("GE1003", f"cannot write '{path}': {error.strerror or error}") from error
+
+
+def model_bytes(module: ModuleOp) -> bytes:
+    """The OM file of the `om.model` of a module. Raises GE5009 when there is none."""
+    return b"".join(_model_pieces(module))
+
+
+def _model_pieces(module: ModuleOp) -> list[Buffer]:
+    models = [op for op in module.ops if isinstance(op, ModelOp)]
+    if len(models) != 1:
+        raise GeError("GE5009", f"the module holds {len(models)} om.model")
+    model = models[0]
+    weights: Buffer = b"" if model.weights is None else model.weights.buffer
+    weight_size = memoryview(weights).nbytes
+    host_kernels = [kernel for kernel in model.kernels if kernel.runs_on_host]
+    core_kernels = [kernel for kernel in model.kernels if not kernel.runs_on_host]
+    partitions: list[tuple[PartitionType, Buffer]] = [
+        (PartitionType.MODEL_DEF, _model_def(model, weight_size).SerializeToString(deterministic=True)),
+        (PartitionType.WEIGHTS_DATA, weights),
+        (PartitionType.TBE_KERNELS, _store(core_kernels)),
+        (PartitionType.CUST_AICPU_KERNELS, _store(host_kernels)),
+        (PartitionType.TASK_INFO, _task_info(model, weight_size).SerializeToString(deterministic=True)),
+    ]
+    return pack_container(model.sym_name.data, [(kind, data) for kind, data in partitions if memoryview(data).nbytes])
+
+
+def _store(kernels: list[KernelOp]) -> bytes:
+    return pack_store({kernel.sym_name.data: encode_kernel(kernel) for kernel in kernels})
+
+
+# ---------------------------------------------------------------- the graph
+
+
+def _model_def(model: ModelOp, weight_size: int) -> ir.ModelDef:
+    message = ir.ModelDef(
+        name=model.sym_name.data, version=MODEL_DEF_VERSION, custom_version=f"{PRODUCER} {ge.__version__}"
+    )
+    attributes: dict[str, Attribute] = {
+        "memory_size": model.memory_size,
+        "weight_size": IntegerAttr(weight_size, i64),
+        "zero_copy_memory_size": model.io_size,
+        "stream_num": IntegerAttr(1, i64),
+        "event_num": IntegerAttr(0, i64),
+        "label_num": IntegerAttr(0, i64),
+        "soc_version": model.soc,
+        "task_gen_base_addr": IntegerAttr(BASE_ADDRESS[Area.MEMORY], i64),
+        "task_gen_weight_addr": IntegerAttr(BASE_ADDRESS[Area.WEIGHTS], i64),
+        OUTPUT_NAMES: model.output_names,
+    }
+    for name, attr in attributes.items():
+        write_attribute(attr, message.attr[name])
+    graph = message.graph.add(name=model.sym_name.data)
+    kernel_of = {op.operator.data: op.kernel.root_reference for op in model.tasks}
+    for number, op in enumerate(model.operators):
+        _write_operator(op, number, kernel_of.get(op.label.data), graph.op.add())
+        if op.kind.data == "Data":
+            graph.input.append(f"{op.label.data}:0")
+        if op.kind.data == "NetOutput":
+            graph.output.extend(_edge(value) for value in op.inputs)
+    return message
+
+
+def _edge(value: SSAValue) -> str:
+    """The name of a value: its operator and which result of it."""
+    op, index = _producer(value)
+    return f"{op.label.data}:{index}"
+
+
+def _producer(value: SSAValue) -> tuple[OperatorOp, int]:
+    assert isinstance(value, OpResult) and isinstance(value.op, OperatorOp)
+    return value.op, value.index
+
+
+def _write_operator(op: OperatorOp, number: int, kernel: StringAttr | None, message: ir.OpDef) -> None:
+    message.name, message.type, message.id = op.label.data, op.kind.data, number
+    for value in op.inputs:
+        producer, index = _producer(value)
+        message.input.append(_edge(value))
+        message.src_name.append(producer.label.data)
+        message.src_index.append(index)
+        message.input_i.append(producer.result_offsets[index])
+        message.is_input_const.append(producer.kind.data == "Const")
+        _write_value(value, message.input_desc.add())
+    for result in op.outputs:
+        uses = [(user, use.index) for use in result.uses if isinstance(user := use.operation, OperatorOp)]
+        message.dst_name.extend(user.label.data for user, _ in uses)
+        message.dst_index.extend(index for _, index in uses)
+        message.output_i.append(_producer(result)[0].result_offsets[result.index])
+        _write_value(result, message.output_desc.add())
+    if op.kind.data == "Data":
+        message.input_desc.add().CopyFrom(message.output_desc[0])
+    if op.kind.data == "Const":
+        message.attr["value"].t.desc.CopyFrom(message.output_desc[0])
+    attributes = dict(op.attributes)
+    if names := node_names(op):
+        attributes[NODE_NAMES] = ArrayAttr(StringAttr(name) for name in names)
+    if kernel is not None:
+        attributes[KERNEL_NAME] = kernel
+    for name, attr in attributes.items():
+        write_attribute(attr, message.attr[name])
+
+
+def _write_value(value: SSAValue, message: ir.TensorDescriptor) -> None:
+    """The descriptor of a value; that of a constant says where its bytes are."""
+    write_descriptor(value.type, message)
+    producer, index = _producer(value)
+    if producer.kind.data == "Const":
+        message.data_offset = producer.result_offsets[index]
+        message.weight_size = value_bytes(value.type) or 0
+
+
+# ---------------------------------------------------------------- the tasks
+
+
+def _task_info(model: ModelOp, weight_size: int) -> task.ModelTaskDef:
+    message = task.ModelTaskDef(
+        memory_size=model.memory_size.value.data,
+        weight_size=weight_size,
+        stream_num=1,
+        base_addr=BASE_ADDRESS[Area.MEMORY],
+        weight_addr=BASE_ADDRESS[Area.WEIGHTS],
+    )
+    operators = {op.label.data: (number, op) for number, op in enumerate(model.operators)}
+    on_host = {kernel.sym_name.data: kernel.runs_on_host for kernel in model.kernels}
+    for number, op in enumerate(model.tasks):
+        operator_number, operator = operators[op.operator.data]
+        values = [*operator.inputs, *operator.outputs]
+        entry = message.task.add(id=number, type=KERNEL_TASK)
+        kernel = entry.kernel
+        kernel.kernel_name = kernel.stub_func = op.kernel.root_reference.data
+        kernel.block_dim = op.blocks.value.data
+        kernel.args = struct.pack(f"<{len(values)}Q", *map(_address, values))
+        kernel.args_size = len(kernel.args)
+        kernel.context.kernel_type = HOST_KERNEL if on_host[kernel.kernel_name] else AI_CORE_KERNEL
+        kernel.context.op_index = operator_number
+        kernel.context.args_count = len(values)
+        kernel.context.args_offset = struct.pack("<H", 0)
+    return message
+
+
+def _address(value: SSAValue) -> int:
+    """The address of a value in kernel arguments."""
+    op, index = _producer(value)
+    return address(op.area(index), op.result_offsets[index])

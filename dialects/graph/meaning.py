@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects import func
-from xdsl.dialects.builtin import DYNAMIC_INDEX, AnyFloat, IntegerType, ModuleOp, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
@@ -115,9 +115,7 @@ def _checked_input(name: str, value: Any, type: Attribute) -> Any:
         want not in (got, DYNAMIC_INDEX) for want, got in zip(shape, array.shape, strict=True)
     ):
         raise GeError("GE6004", f"input '{name}' has shape {list(array.shape)}, the module wants {type}")
-    if isinstance(tensor_type.element_type, AnyFloat | IntegerType) and array.dtype != numpy_dtype(
-        tensor_type.element_type
-    ):
+    if array.dtype != object and array.dtype != numpy_dtype(tensor_type.element_type):
         raise GeError("GE6005", f"input '{name}' has element type {array.dtype}, the module wants {type}")
     return array
 

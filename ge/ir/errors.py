@@ -204,7 +204,13 @@ _IR = {
     ),
 }
 
-_COMPILE: dict[str, ErrorKind] = {}
+_COMPILE: dict[str, ErrorKind] = {
+    "GE4001": ErrorKind(
+        "operator is unknown",
+        "The operators listed are neither of ai.onnx nor of ai.onnx.ml, so nothing says what they compute.",
+        "Export the model without custom operators, or decompose them into ONNX operators (local functions are inlined).",
+    ),
+}
 
 _OM_FILE: dict[str, ErrorKind] = {
     "GE5001": ErrorKind(

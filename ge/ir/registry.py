@@ -43,6 +43,7 @@ PASSES: dict[str, str] = {
     "licm": "xdsl.transforms.loop_invariant_code_motion:LoopInvariantCodeMotionPass",
     # onnx
     # onnx to graph
+    "convert-onnx-to-graph": "ge.lowering.onnx_to_graph.convert:ConvertOnnxToGraphPass",
     # graph
     # graph to tile
     # tile

@@ -1,0 +1,106 @@
+"""The pass `convert-onnx-to-graph`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, SSAValue
+from xdsl.passes import ModulePass
+
+from ge.dialects.graph.base import tensor
+from ge.dialects.graph.program import INPUT_NAMES, OUTPUT_NAMES, ConstantOp, main_function
+from ge.dialects.onnx import Constant, OnnxOp
+from ge.ir.errors import GeError
+from ge.ir.locations import where
+from ge.ir.rewriting import erase_if_unused, replace
+from ge.lowering.onnx_to_graph import convolution, elementwise, matmul, normalization, pooling, shape_ops
+from ge.lowering.onnx_to_graph.host import move_to_host, refuse_custom
+from ge.lowering.onnx_to_graph.padding import merge_pads
+from ge.lowering.onnx_to_graph.rules import Emitter, Rules
+
+RULES: Rules = {
+    **convolution.RULES,
+    **pooling.RULES,
+    **elementwise.RULES,
+    **matmul.RULES,
+    **normalization.RULES,
+    **shape_ops.RULES,
+}
+"""Every operator that has a form at the graph level."""
+
+
+@dataclass(frozen=True)
+class ConvertOnnxToGraphPass(ModulePass):
+    """Translate the operators of the model; those without a form at the graph level become `graph.host` regions.
+
+    Results keep their types, operations the names of the nodes. No operator of the ONNX standard is refused; operators
+    of unknown domains are, all at once (GE4001).
+    """
+
+    name = "convert-onnx-to-graph"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        refuse_custom(op)
+        main = main_function(op)
+        block = main.body.block
+        merge_pads(block)
+        for inner in list(block.ops):
+            if isinstance(inner, OnnxOp) and not isinstance(inner, Constant):
+                convert(inner)
+        convert_constants(block)
+        finish_function(main)
+        check_legal(op)
+
+
+def convert(op: OnnxOp) -> None:
+    """Translate one operator, or move it to the host."""
+    rule = RULES.get(op.op_type) if not op.domain else None
+    emit = Emitter()
+    results = None if rule is None else rule(op, emit)
+    values = [results] if isinstance(results, SSAValue) else results
+    if values is None or not all(_agree(old, new) for old, new in zip(op.results, values, strict=True)):
+        move_to_host(op)
+    else:
+        replace(op, emit.ops, values)
+
+
+def _agree(old: SSAValue, new: SSAValue | None) -> bool:
+    """Whether a result has the type that the model says, where the model says it."""
+    if new is None or not isinstance(old.type, TensorType) or not isinstance(new.type, TensorType):
+        return True
+    want, got = tensor(old), tensor(new)
+    sizes = zip(want.get_shape(), got.get_shape(), strict=False)
+    same_rank = len(want.get_shape()) == len(got.get_shape())
+    return want.element_type == got.element_type and same_rank and all(a in (b, DYNAMIC_INDEX) for a, b in sizes)
+
+
+def convert_constants(block: Block) -> None:
+    """Make `graph.constant` of the ONNX constants that are still used; strings stay with the host."""
+    for op in list(block.ops):
+        if not isinstance(op, Constant) or erase_if_unused(op):
+            continue
+        value = op.attributes["value"]
+        if isinstance(value, ArrayAttr):
+            move_to_host(op)
+        else:
+            replace(op, ConstantOp(value, tensor(op.results[0])))
+
+
+RENAMED = {"onnx.input_names": INPUT_NAMES, "onnx.output_names": OUTPUT_NAMES, "onnx.graph_name": "graph.name"}
+"""Attributes of the function that every later level reads, under the name that they have from here on."""
+
+
+def finish_function(main: FuncOp) -> None:
+    """Give the function the types of what it returns now, and its attributes their names of the graph level."""
+    main.update_function_type()
+    main.attributes = {RENAMED.get(key, key): value for key, value in main.attributes.items()}
+
+
+def check_legal(module: ModuleOp) -> None:
+    """Check the level boundary: `@main` holds only operations of the graph level. Raises GE3004."""
+    for op in main_function(module).body.block.ops:
+        if not op.name.startswith("graph.") and not isinstance(op, ReturnOp):
+            raise GeError("GE3004", f"operation '{op.name}' may not remain at level 'graph'", where(op))

@@ -1,0 +1,26 @@
+"""What remains for the host, and what cannot run at all."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from ge.dialects.graph.host import host_operator
+from ge.dialects.onnx import Custom, OnnxOp
+from ge.ir.errors import GeError
+from ge.ir.locations import node_names
+from ge.ir.rewriting import replace
+
+
+def move_to_host(op: OnnxOp) -> None:
+    """Put an operator into a `graph.host` region of its own."""
+    host, results = host_operator(op)
+    replace(op, host, results)
+
+
+def refuse_custom(module: ModuleOp) -> None:
+    """Raise GE4001 that lists every operator of a domain that this compiler does not know."""
+    found = [op for op in module.walk() if isinstance(op, Custom)]
+    if not found:
+        return
+    lines = [f"  {', '.join(node_names(op)) or '(unnamed)'}: {op.op_type} of domain '{op.domain}'" for op in found]
+    raise GeError("GE4001", "the model has operators that are not known:\n" + "\n".join(lines))

@@ -1,0 +1,53 @@
+"""Normalisation: batch normalisation, softmax and local response normalisation."""
+
+from __future__ import annotations
+
+import math
+
+from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.compute import BatchNormOp, LrnOp, SoftmaxOp
+from ge.dialects.onnx import OnnxOp
+from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rule, Rules, feature, is_feature
+
+
+def batch_norm(op: OnnxOp, emit: Emitter) -> Results:
+    """BatchNormalization with given statistics; in training mode it stays on the host."""
+    if op.attribute("training_mode") or any(result.uses for result in op.results[1:]):
+        return None
+    if not all(is_feature(operand) for operand in op.operands) or len(shape_of(op.operands[0])) < 2:
+        return None
+    x, scale, bias, mean, var = op.operands
+    y = emit.add(BatchNormOp(x, scale, bias, mean, var, op.attribute("epsilon")))
+    return [y, *(None for _ in op.results[1:])]
+
+
+def lrn(op: OnnxOp, emit: Emitter) -> Results:
+    """LRN over channels."""
+    x = feature(op, "X")
+    if x is None or len(shape_of(x)) < 2:
+        return None
+    return emit.add(LrnOp(x, op.attribute("size"), op.attribute("alpha"), op.attribute("beta"), op.attribute("bias")))
+
+
+def _softmax(log: bool) -> Rule:
+    def rule(op: OnnxOp, emit: Emitter) -> Results:
+        """Softmax and LogSoftmax; an axis followed only by dimensions of size 1 becomes the last one."""
+        x = feature(op, "input")
+        if x is None or not shape_of(x):
+            return None
+        shape = shape_of(x)
+        axis = op.attribute("axis") % len(shape)
+        if axis < len(shape) - 1 and math.prod(shape[axis + 1 :]) == 1:
+            rows = emit.reshape(x, shape[: axis + 1])
+            return emit.reshape(emit.add(SoftmaxOp(rows, -1, log=log)), shape)
+        return emit.add(SoftmaxOp(x, axis, log=log))
+
+    return rule
+
+
+RULES: Rules = {
+    "BatchNormalization": batch_norm,
+    "LRN": lrn,
+    "Softmax": _softmax(log=False),
+    "LogSoftmax": _softmax(log=True),
+}

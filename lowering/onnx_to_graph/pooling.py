@@ -1,0 +1,82 @@
+"""Pooling, global pooling, and reductions over whole feature maps, which are global pooling."""
+
+from __future__ import annotations
+
+import math
+
+from xdsl.ir import SSAValue
+
+from ge.dialects.graph.attributes import PoolKind
+from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.compute import Pool2DOp
+from ge.dialects.onnx import OnnxOp
+from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rule, Rules, feature, known_ints
+from ge.lowering.onnx_to_graph.windows import as_plane, window_of
+
+
+def _pool(kind: PoolKind) -> Rule:
+    def rule(op: OnnxOp, emit: Emitter) -> Results:
+        """MaxPool and AveragePool of feature maps or rows; a MaxPool that also gives indices stays on the host."""
+        x = feature(op, "X")
+        if x is None or any(result.uses for result in op.results[1:]):
+            return None
+        window = window_of(op, x, op.attribute("kernel_shape"))
+        if window is None:
+            return None
+        y = emit.add(
+            Pool2DOp(
+                as_plane(emit, x),
+                kind,
+                window.kernel,
+                strides=window.strides,
+                pads=window.pads,
+                dilations=window.dilations,
+                ceil_mode=bool(op.attribute("ceil_mode")),
+                count_include_pad=kind is PoolKind.AVERAGE and bool(op.attribute("count_include_pad")),
+            )
+        )
+        return [emit.reshape(y, shape_of(op.results[0])), *(None for _ in op.results[1:])]
+
+    return rule
+
+
+def _global_pool(kind: PoolKind) -> Rule:
+    def rule(op: OnnxOp, emit: Emitter) -> Results:
+        """GlobalMaxPool and GlobalAveragePool of any rank from [N, C, L] on."""
+        x = feature(op, "X")
+        if x is None or len(shape_of(x)) < 3:
+            return None
+        return emit.reshape(pool_all(emit, kind, x), shape_of(op.results[0]))
+
+    return rule
+
+
+def pool_all(emit: Emitter, kind: PoolKind, x: SSAValue) -> SSAValue:
+    """Pool all of `x` [N, C, ...] behind the channels: [N, C, 1, 1]."""
+    n, c, *spatial = shape_of(x)
+    plane = spatial if len(spatial) == 2 else [1, math.prod(spatial)]
+    return emit.add(Pool2DOp(emit.reshape(x, (n, c, *plane)), kind, plane))
+
+
+def _reduce(kind: PoolKind) -> Rule:
+    def rule(op: OnnxOp, emit: Emitter) -> Results:
+        """ReduceMean and ReduceMax over exactly the dimensions behind the channels, which are constant."""
+        x, axes = feature(op, "data"), known_ints(op.operand("axes"))
+        if x is None or axes is None:
+            return None
+        rank = len(shape_of(x))
+        if rank < 3 or sorted(axis % rank for axis in axes) != list(range(2, rank)):
+            return None
+        return emit.reshape(pool_all(emit, kind, x), shape_of(op.results[0]))
+
+    return rule
+
+
+RULES: Rules = {
+    "MaxPool": _pool(PoolKind.MAX),
+    "AveragePool": _pool(PoolKind.AVERAGE),
+    "GlobalMaxPool": _global_pool(PoolKind.MAX),
+    "GlobalAveragePool": _global_pool(PoolKind.AVERAGE),
+    "ReduceMax": _reduce(PoolKind.MAX),
+    "ReduceMean": _reduce(PoolKind.AVERAGE),
+}

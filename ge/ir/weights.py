@@ -213,8 +213,15 @@ def map_file(path: str | Path) -> memoryview:
 
 @contextmanager
 def atomic_write(path: str | Path) -> Generator[IO[bytes]]:
-    """A stream that becomes the file ``path`` when the block ends well, and leaves nothing behind when it does not."""
+    """A stream that becomes the file ``path`` when the block ends well, and leaves nothing behind when it does not.
+
+    What is not a regular file (``/dev/null``, a pipe) is written directly.
+    """
     path = Path(path)
+    if path.exists() and not path.is_file():
+        with path.open("wb") as stream:
+            yield stream
+        return
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as stream:

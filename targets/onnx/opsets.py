@@ -1,14 +1,14 @@
 """Bringing a model to the opset that the dialect speaks, node by node.
 
 Between two opsets most operators do not change, or only accept more types or attributes: such a node stays as it is.
-A node whose operator changed its form or meaning is converted by ``onnx.version_converter``, alone, in a model made of
-just that node and the constants it reads: all other nodes, and all names, are out of the converter's reach, and a
+A node whose operator changed its form or meaning is converted by ``onnx.version_converter`` in a model made of
+just such nodes and the constants they read: all other nodes, and all names, are out of the converter's reach, and a
 failure names the node.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -139,13 +139,20 @@ class Upgrade:
 
     def run(self, types: Mapping[str, onnx.ValueInfoProto]) -> None:
         """Convert the nodes that change. ``types`` has the inferred type of each value, which conversions look at."""
+        outer = dict(_constants(self.model.graph))
         for graph in list(graphs_of(self.model.graph)):
-            if all(self._stays(node) for node in graph.node):
+            changing = [node for node in graph.node if not self._stays(node)]
+            if not changing:
                 continue
-            constants = dict(_constants(self.model.graph)) | dict(_constants(graph))
-            converted = [new for node in graph.node for new in self._convert(node, types, constants)]
+            constants = outer | dict(_constants(graph))
+            try:
+                groups = self._convert(changing, types, constants)
+            except GeError:
+                groups = [self._convert([node], types, constants)[0] for node in changing]
+            replacements = iter(groups)
+            nodes = [new for node in graph.node for new in ([node] if self._stays(node) else next(replacements))]
             del graph.node[:]
-            graph.node.extend(converted)
+            graph.node.extend(nodes)
 
     def _stays(self, node: NodeProto) -> bool:
         if node.domain not in ("", "ai.onnx") or schema_at(node.op_type, self.version) is None:
@@ -156,45 +163,72 @@ class Upgrade:
         return f"{self.name}, node '{node.name or next(iter(node.output), '')}' ({node.op_type})"
 
     def _convert(
-        self, node: NodeProto, types: Mapping[str, onnx.ValueInfoProto], constants: Mapping[str, TensorProto]
-    ) -> list[NodeProto]:
-        """The nodes that do at the newest opset what ``node`` does at the opset of the model."""
-        if self._stays(node):
-            return [node]
-        present = list(dict.fromkeys(filter(None, node.input)))
+        self,
+        nodes: Sequence[NodeProto],
+        types: Mapping[str, onnx.ValueInfoProto],
+        constants: Mapping[str, TensorProto],
+    ) -> list[list[NodeProto]]:
+        """For each of ``nodes``, the nodes that do at the newest opset what it does at the opset of the model.
+
+        They are converted in one model, which has every value that they read from elsewhere as an input. Raises GE1016,
+        which names the node when there is only one.
+        """
+        outputs = list(filter(None, (name for node in nodes for name in node.output)))
+        inputs = dict.fromkeys(name for node in nodes for name in node.input if name and name not in outputs)
         graph = helper.make_graph(
-            [node],
-            "node",
-            [_value_info(name, types, constants) for name in present],
-            [_value_info(name, types, {}) for name in node.output if name],
-            [constants[name] for name in present if name in constants],
+            nodes,
+            "nodes",
+            [_value_info(name, types, constants) for name in inputs],
+            [_value_info(name, types, {}) for name in outputs],
+            [constants[name] for name in inputs if name in constants],
         )
         opset = helper.make_opsetid("", self.version)
         model = helper.make_model(graph, opset_imports=[opset], ir_version=_IR_VERSION)
         try:
             result = version_converter.convert_version(model, OPSET).graph
         except Exception as error:
-            what = f"{node.op_type} cannot be converted from opset {self.version} to {OPSET}"
-            raise GeError("GE1016", what, self._where(node), why=_reason(error)) from error
-        return self._renamed(node, result)
+            what = f"{nodes[0].op_type} cannot be converted from opset {self.version} to {OPSET}"
+            raise GeError("GE1016", what, self._where(nodes[0]), why=_reason(error)) from error
+        known = {*inputs, *outputs}
+        new_nodes = [_constant_node(tensor) for tensor in result.initializer if tensor.name not in known]
+        return self._grouped(nodes, [*new_nodes, *result.node], known)
 
-    def _renamed(self, node: NodeProto, result: GraphProto) -> list[NodeProto]:
-        """The nodes of a conversion with names that fit into the model: inner values get new, unique names."""
-        known = {*node.input, *node.output, ""}
-        names: dict[str, str] = {}
-        nodes = [_constant_node(tensor) for tensor in result.initializer if tensor.name not in known] + list(
-            result.node
-        )
-        for new in nodes:
-            for output in new.output:
-                if output not in known:
-                    names[output] = self._unique(f"{node.name or node.output[0]}_{new.op_type}")
-        for new in nodes:
+    def _grouped(
+        self, nodes: Sequence[NodeProto], converted: Sequence[NodeProto], known: Collection[str]
+    ) -> list[list[NodeProto]]:
+        """The converted nodes by the node they come from, with names that fit into the model.
+
+        The nodes behind one original node are those that its outputs need, back to values of the model.
+        """
+        producers = {output: position for position, node in enumerate(converted) for output in node.output}
+        groups: list[list[NodeProto]] = []
+        done: set[int] = set()
+        for node in nodes:
+            group: set[int] = set()
+            pending = [producers[output] for output in node.output if output in producers]
+            while pending:
+                position = pending.pop()
+                if position in done:
+                    continue
+                done.add(position)
+                group.add(position)
+                pending += [producers[i] for i in converted[position].input if i in producers and i not in known]
+            groups.append(self._renamed(node, [converted[position] for position in sorted(group)], known))
+        return groups
+
+    def _renamed(self, node: NodeProto, group: list[NodeProto], known: Collection[str]) -> list[NodeProto]:
+        """The nodes that replace ``node``: its outputs keep their names, inner values get new, unique names."""
+        names = {
+            output: self._unique(f"{node.name or node.output[0]}_{new.op_type}")
+            for new in group
+            for output in new.output
+            if output and output not in known
+        }
+        for new in group:
             new.input[:] = [names.get(name, name) for name in new.input]
             new.output[:] = [names.get(name, name) for name in new.output]
-            gives_output = any(output in node.output for output in new.output)
-            new.name = node.name if gives_output else next(iter(new.output), "")
-        return nodes
+            new.name = node.name if any(output in node.output for output in new.output) else new.output[0]
+        return group
 
     def _unique(self, name: str) -> str:
         candidate, number = name, 0

@@ -48,8 +48,7 @@ class Copy(Instruction):
     def execute(cls, memory: Memory, dst: int, src: int, bursts: int, length: int, src_gap: int, dst_gap: int) -> None:
         source, target = cls.PATH
         run = length * BLOCK
-        moved = memory.runs(source, src, bursts, run, run + src_gap * BLOCK)
-        memory.runs(target, dst, bursts, run, run + dst_gap * BLOCK)[...] = moved
+        memory.copy((target, dst, run + dst_gap * BLOCK), (source, src, run + src_gap * BLOCK), bursts, run)
 
     @classmethod
     def cycles(cls, costs: Costs, dst: int, src: int, bursts: int, length: int) -> float:

@@ -55,7 +55,7 @@ class Load2d(Instruction):
     def execute(
         memory: Memory, dst: int, dst_space: str, src: int, repeat: int, src_stride: int, dst_gap: int, transpose: int
     ) -> None:
-        fractals = memory.view("l1", "f16", src, (repeat, 16, 16), (src_stride * FRACTAL_F16, BLOCK, 2))
+        fractals = memory.lanes(src, (repeat, LANES, LANES), (src_stride * FRACTAL_F16, BLOCK, 2))
         memory.l0(dst_space).write_fractals(dst, 1 + dst_gap, fractals.transpose(0, 2, 1) if transpose else fractals)
 
     @staticmethod
@@ -139,10 +139,9 @@ class Load3d(Instruction):
         m_extent: int,
         *window: int,
     ) -> None:
-        blocks = memory.window_blocks(
-            src, (height, width, *window), k_start // LANES, k_extent // LANES, m_start, m_extent
-        )
-        memory.l0(dst_space).write_matrix(dst, blocks)
+        rows, columns = -(-m_extent // LANES), k_extent // LANES
+        out = memory.l0(dst_space).write_matrix(dst, rows, columns)
+        memory.window(src, (height, width, *window), (k_start // LANES, columns), (m_start, m_extent), out)
 
     @staticmethod
     def cycles(

@@ -72,7 +72,7 @@ class Mmad(Instruction):
 
     @staticmethod
     def execute(memory: Memory, dst: int, a: int, b: int, m: int, k: int, n: int, init: int) -> None:
-        product = memory.l0("l0a").left(a, m, k) @ memory.l0("l0b").right(b, k, n)
+        product = memory.multiply(memory.l0("l0a").matrix(a, m, k), memory.l0("l0b").matrix(b, k, n))
         memory.accumulate(dst, product, bool(init))
 
     @staticmethod

@@ -90,8 +90,9 @@ class FractalMemory:
         return start, start + count
 
     def _settle(self, start: int, stop: int) -> None:
-        """Forget the matrices that a write to fractals [start, stop) changes, keeping what of them it does not
-        cover.""" kept: list[_Matrix] = [] for known in self._matrices:
+        """Forget the matrices that a write to fractals [start, stop) changes; what of them it leaves is kept."""
+        kept: list[_Matrix] = []
+        for known in self._matrices:
             if known.stop <= start or stop <= known.start:
                 kept.append(known)
             elif known.newer and not (start <= known.start and known.stop <= stop):

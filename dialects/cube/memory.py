@@ -77,10 +77,11 @@ class Memory:
         return self._l0[Space(space)]
 
     def copy(self, dst: tuple[str, int, int], src: tuple[str, int, int], bursts: int, length: int) -> None:
-        """Copy `bursts` runs of `length` bytes; `dst` and `src` are memory, address, and bytes between starts of
-        runs.""" (target, to, to_stride), (source, at, at_stride) = dst, src moved = np.ndarray((bursts, length),
-        DTYPES["u8"], self.bytes[source], at, (at_stride, 1)) np.ndarray((bursts, length), DTYPES["u8"],
-        self.bytes[target], to, (to_stride, 1))[...] = moved if target == Space.L1:
+        """Copy `bursts` runs of `length` bytes; `dst` and `src`: memory, address, bytes between the starts of runs."""
+        (target, to, to_stride), (source, at, at_stride) = dst, src
+        moved = np.ndarray((bursts, length), DTYPES["u8"], self.bytes[source], at, (at_stride, 1))
+        np.ndarray((bursts, length), DTYPES["u8"], self.bytes[target], to, (to_stride, 1))[...] = moved
+        if target == Space.L1:
             blocks, shape = (to_stride * 2, 4), (bursts, length // 2)
             halves = np.ndarray(shape, DTYPES["f16"], self.bytes[target], to, (to_stride, 2))
             np.ndarray(shape, DTYPES["f32"], self._l1_lanes, to * 2, blocks)[...] = halves

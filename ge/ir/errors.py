@@ -133,6 +133,16 @@ _OPTIONS = {
         "The option is known, but cannot take this value.",
         "See --help for the values it takes.",
     ),
+    "GE2020": ErrorKind(
+        "SoC is unknown",
+        "No description of a SoC has this name, in this project or in the folder that GE_SOC_PATH names.",
+        "Use one of the names listed, or add a file NAME.toml to a folder and name the folder in GE_SOC_PATH.",
+    ),
+    "GE2021": ErrorKind(
+        "SoC description is wrong",
+        "A SoC file is TOML and has every entry that targets/ascend/soc/ascend310p3.toml has.",
+        "Correct the entry named here.",
+    ),
 }
 
 _IR = {
@@ -210,6 +220,11 @@ _COMPILE: dict[str, ErrorKind] = {
         "The operators listed are neither of ai.onnx nor of ai.onnx.ml, so nothing says what they compute.",
         "Export the model without custom operators, or decompose them into ONNX operators (local functions are inlined).",
     ),
+    "GE4010": ErrorKind(
+        "operation has no kernel",
+        "The operation was assigned to the AI Core, but no kernel covers its shapes or parameters.",
+        "Report the operation: ge.dialects.graph.capabilities should have kept it on the host.",
+    ),
 }
 
 _OM_FILE: dict[str, ErrorKind] = {
@@ -258,6 +273,21 @@ _OM_FILE: dict[str, ErrorKind] = {
         "An OM file is written from one om.model, which --convert-program-to-om makes of a planned device program.",
         "Run the passes up to --plan-memory and --convert-program-to-om first.",
     ),
+    "GE5020": ErrorKind(
+        "binary is not an encoded kernel",
+        "An encoded kernel begins with the bytes GECK and a version that this release reads.",
+        "Compile the model again with this release.",
+    ),
+    "GE5021": ErrorKind(
+        "encoded kernel is malformed",
+        "The instruction stream names registers, operations or values that it cannot have, or ends too early.",
+        "Copy the file again, or compile the model again.",
+    ),
+    "GE5022": ErrorKind(
+        "kernel cannot be encoded",
+        "Only a planned kernel has a binary: every cube.alloc has an address.",
+        "Run --plan-buffers first.",
+    ),
 }
 
 _RUN_TIME: dict[str, ErrorKind] = {
@@ -300,6 +330,66 @@ _RUN_TIME: dict[str, ErrorKind] = {
         "results differ from the reference",
         "The outputs are further from those of the reference model than its element type explains.",
         "Run the stage files of ge-compiler --debug=DIR one after the other with ge-run to find where they part.",
+    ),
+    "GE6009": ErrorKind(
+        "memory is not enough",
+        "The memory of the device is held in the memory of this machine.",
+        "Compile the model for a smaller batch, or use a machine with more memory.",
+    ),
+    "GE6020": ErrorKind(
+        "kernel stopped",
+        "An instruction reached outside memory, or scalar code divided by zero or has a loop without end.",
+        "Run it with strict=True, which names the instruction; then look at the pass that wrote it.",
+    ),
+    "GE6021": ErrorKind(
+        "address is outside its buffer",
+        "An instruction touches bytes past the buffer, the memory or the argument that it addresses.",
+        "Correct the sizes and offsets in the lowering, or enlarge the buffer.",
+    ),
+    "GE6022": ErrorKind(
+        "address is not aligned",
+        "Each memory takes addresses that are multiples of its alignment (SoC file).",
+        "Correct the offset in the lowering.",
+    ),
+    "GE6023": ErrorKind(
+        "instruction does not exist on this SoC",
+        "The SoC file lists the paths between memories and the vector instructions that it lacks.",
+        "Choose another SoC, or another sequence of instructions in the lowering.",
+    ),
+    "GE6024": ErrorKind(
+        "uninitialised bytes are read",
+        "An instruction computes with bytes that nothing has written since the kernel began.",
+        "Write them first (vector_dup), or do not read them.",
+    ),
+    "GE6025": ErrorKind(
+        "instructions of one core race",
+        "Two instructions touch the same bytes, one of them writes, and neither flag nor barrier orders them.",
+        "Run --insert-sync on the kernel, or correct the flags.",
+    ),
+    "GE6026": ErrorKind(
+        "flag is set twice",
+        "A flag is raised again before anything waited for it; on hardware that is undefined.",
+        "Pair each set_flag with one wait_flag.",
+    ),
+    "GE6027": ErrorKind(
+        "flags do not pair up",
+        "A wait_flag has no set_flag before it, so the core would hang; or a flag stays raised at the end.",
+        "Pair each set_flag with one wait_flag, also around loops.",
+    ),
+    "GE6028": ErrorKind(
+        "cores conflict in global memory",
+        "Two cores of one launch touch the same bytes and at least one of them writes; nothing orders cores.",
+        "Deal tiles to cores so that each byte has one writer and no other reader.",
+    ),
+    "GE6029": ErrorKind(
+        "field has a value out of range",
+        "A field computed at run time has a value that the instruction cannot encode.",
+        "Bound the value in the lowering.",
+    ),
+    "GE6030": ErrorKind(
+        "output is not written",
+        "A kernel ended without writing every byte of an output.",
+        "Check the loop bounds and the store of the last tile.",
     ),
 }
 

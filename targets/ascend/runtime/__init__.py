@@ -1,0 +1,86 @@
+"""Running OM models.
+
+    from ge import Runtime
+
+    outputs = Runtime().run("resnet50.om", {"data": x})      # a dictionary: output name -> array
+
+    model = Runtime().load("resnet50.om")                    # load once, run many times
+    print(model.inputs, model.outputs)
+    for x in batches:
+        y = model.run({"data": x})["prob"]
+    print(model.statistics.cycles)
+
+Kernels run on the simulator of the AI Cores, work of the host as ONNX defines it. An OM file is complete: nothing else
+is read.
+
+| module | what |
+|---|---|
+| ``model`` | a loaded model: memory, inputs, tasks, outputs |
+| ``inputs`` | checking and naming the arrays of the caller |
+| ``statistics`` | what the last run took |
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from ge.ir.errors import GeError
+from ge.targets.ascend.om.reader import read_model
+from ge.targets.ascend.runtime.inputs import Inputs, TensorInfo
+from ge.targets.ascend.runtime.model import Model
+from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
+
+__all__ = ["Model", "RunStatistics", "Runtime", "TaskRun", "TensorInfo"]
+
+DEVICES = ("npu",)
+"""Where models run: ``npu`` is the simulated chip that the model was compiled for."""
+
+
+class Runtime:
+    """Loads and runs OM models.
+
+    With ``strict``, memory begins as NaN instead of zero and the simulator checks every access and every hazard; the
+    results are the same, the run takes longer.
+    """
+
+    def __init__(self, device: str = "npu", *, strict: bool = False) -> None:
+        if device not in DEVICES:
+            raise GeError("GE6001", f"there is no device '{device}'")
+        self.strict = strict
+        self._loaded: tuple[tuple[Path, int, int], Model] | None = None
+
+    def load(self, model: str | Path | bytes) -> Model:
+        """Load an OM file, given by its path or its bytes. Raises GE1001, and GE5001 to GE5008."""
+        return Model(read_model(model), strict=self.strict)
+
+    def run(self, model: str | Path | bytes | Model, inputs: Inputs) -> dict[str, NDArray[Any]]:
+        """Run a model once and return its outputs by name, in the order of the model.
+
+        ``inputs`` is a dictionary of arrays by input name, a sequence of arrays in the order of the inputs, or one
+        array for a model with one input. A file is loaded when it is named first, or when it has changed. Raises GE6002
+        to GE6005 for inputs that do not fit, and what :meth:`load` raises.
+        """
+        if not isinstance(model, Model):
+            model = self._load_once(model)
+        return model.run(inputs)
+
+    def _load_once(self, model: str | Path | bytes) -> Model:
+        """The loaded model; the last file stays loaded until another is named or it changes."""
+        if isinstance(model, bytes):
+            return self.load(model)
+        path = Path(model).resolve()
+        if not path.is_file():
+            return self.load(model)
+        status = path.stat()
+        key = (path, status.st_mtime_ns, status.st_size)
+        if self._loaded is None or self._loaded[0] != key:
+            self._loaded = (key, self.load(model))
+        return self._loaded[1]
+
+    @property
+    def statistics(self) -> RunStatistics | None:
+        """What the last run of the last file took; None before it."""
+        return None if self._loaded is None else self._loaded[1].statistics

@@ -49,13 +49,14 @@ from ge.dialects.onnx import (
 )
 from ge.dialects.onnx.attributes import literal_of, to_attribute
 from ge.dialects.onnx.ops import ML_DOMAIN, split_absent
+from ge.dialects.onnx.protos import default_output_names, type_of_proto
 from ge.dialects.onnx.schema import AttributeKind
 from ge.ir.errors import GeError
 from ge.ir.locations import name_loc
 from ge.targets.onnx.inference import fix_input_shapes, infer, value_types
 from ge.targets.onnx.model_file import ModelFile, open_model
 from ge.targets.onnx.opsets import Upgrade, domain_versions, graphs_of, schema_at
-from ge.targets.onnx.tensors import dimension_names, literal_of_sparse, literal_of_tensor, type_of_proto
+from ge.targets.onnx.tensors import literal_of_sparse, literal_of_tensor
 
 AI_ONNX = "ai.onnx"
 """How attributes of the module call the empty domain."""
@@ -304,11 +305,6 @@ def _notes(node: NodeProto) -> dict[str, Attribute]:
     return notes
 
 
-def default_output_names(label: str, unnamed: bool, count: int) -> list[str]:
-    """The names of the outputs of a node that are not written down."""
-    return [label] if unnamed and count == 1 else [f"{label}_output_{i}" for i in range(count)]
-
-
 def _add_metadata(op: Operation, entries: Sequence[onnx.StringStringEntryProto]) -> None:
     if entries:
         op.attributes["onnx.metadata"] = _dictionary(entries)
@@ -324,10 +320,10 @@ def _strings(names: Iterable[str]) -> ArrayAttr[StringAttr]:
 
 def _dims_attrs(values: Iterable[ValueInfoProto]) -> ArrayAttr[DictionaryAttr] | None:
     """The symbolic dimensions of inputs or outputs, or None when there are none."""
-    names = [dimension_names(value.type) for value in values]
-    if not any(names):
+    names = [[dim.dim_param for dim in value.type.tensor_type.shape.dim] for value in values]
+    if not any(map(any, names)):
         return None
-    return ArrayAttr(DictionaryAttr({"onnx.dims": _strings(dims)} if dims else {}) for dims in names)
+    return ArrayAttr(DictionaryAttr({"onnx.dims": _strings(dims)} if any(dims) else {}) for dims in names)
 
 
 def _hint(value: SSAValue, name: str) -> SSAValue:

@@ -1,0 +1,235 @@
+"""The kernel that convolutions and matrix products share: tiles of positions x output blocks, accumulated over K.
+
+Written for a tiling (`ge.maths.tiling`) it is, on each core::
+
+    for tile in its tiles:                       # or: for output blocks: load weights; for positions
+        acc = broadcast(bias)
+        for chunk of input blocks:               # one turn when the slab holds them all
+            slab, weights = load, load           # into L1
+            for piece of K blocks:               # L0A and L0B hold a piece
+                acc += im2col(slab, piece) · weights[piece]
+        store cast(activation(acc))              # a few output blocks at a time
+
+`Operands` says where slabs and weights come from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from xdsl.dialects.builtin import f16, f32
+from xdsl.ir import SSAValue
+
+from ge.dialects.graph import ActivationAttr, UnaryKind
+from ge.dialects.tile.compute import Im2colOp, MatmulOp
+from ge.dialects.tile.text import Index
+from ge.dialects.tile.types import gm_type
+from ge.lowering.graph_to_tile.activations import activation_cost, emit_activation, keeps_precision
+from ge.lowering.graph_to_tile.builder import KernelBuilder
+from ge.maths.layouts import C0
+from ge.maths.tiling import Contraction, Tiling
+
+
+@dataclass(frozen=True)
+class TilePosition:
+    """Which tile a core works on; all but the sizes of the tiling may be computed."""
+
+    group: Index
+    image: Index
+    output_block: Index
+    """Number of the first output block, counted over all groups."""
+    block_in_group: Index
+    """The same, counted in the group."""
+    start: Index
+    """The first output position in the flattened plane."""
+
+
+class Operands(Protocol):
+    """The sources of a contraction."""
+
+    def slab(self, b: KernelBuilder, tile: TilePosition, chunk: Index, blocks: int) -> SSAValue:
+        """Input rows under a tile, ``blocks`` input blocks from block ``chunk`` of the group: c1 x rows x W x 16."""
+        ...
+
+    def first_position(self, b: KernelBuilder, tile: TilePosition) -> Index:
+        """The position of the tile's first window in the slab."""
+        ...
+
+    def weights(self, b: KernelBuilder, tile: TilePosition, k: Index, blocks: int) -> SSAValue:
+        """Weights of the tile's output blocks, for ``blocks`` K blocks of the group from block ``k``."""
+        ...
+
+    def piece(self, b: KernelBuilder, weights: SSAValue, k: Index, blocks: int) -> SSAValue:
+        """``blocks`` K blocks of loaded weights, from their block ``k``."""
+        ...
+
+
+@dataclass(frozen=True)
+class LoadedWeights:
+    """Weights in L1, or those that every piece loads for itself."""
+
+    tile: SSAValue | None
+    start: Index
+    """The K block of the group at which the current slab begins, less that at which ``tile`` begins."""
+
+
+@dataclass(frozen=True)
+class Piece:
+    """What the matrix products on one slab read."""
+
+    tile: TilePosition
+    slab: SSAValue
+    position: Index
+    weights: LoadedWeights
+
+
+@dataclass(frozen=True)
+class Windows:
+    """How im2col reads a slab."""
+
+    kernel: tuple[int, int]
+    strides: tuple[int, int]
+    dilations: tuple[int, int]
+    pads: tuple[int, int]
+    """Left and right."""
+    out_width: int
+
+
+def epilogue_copies(activation: ActivationAttr | None) -> int:
+    """Float32 tiles that an epilogue holds beside the accumulator; see `Contraction.epilogue`."""
+    if activation is None or keeps_precision(activation):
+        return 0
+    return activation_cost(activation).copies
+
+
+@dataclass(frozen=True)
+class ContractionKernel:
+    """Writes the kernel of a contraction. ``bias`` is a float32 tensor of 16 lanes for each output block, or absent."""
+
+    b: KernelBuilder
+    problem: Contraction
+    tiling: Tiling
+    operands: Operands
+    windows: Windows
+    output: SSAValue
+    """N x output blocks x plane x 16."""
+    bias: SSAValue | None
+    activation: ActivationAttr | None
+    bias_of_group: bool = True
+    """Whether each group has a bias of its own; otherwise all groups have the same."""
+
+    def write(self) -> None:
+        """Write the loops over tiles."""
+        problem, tiling, b = self.problem, self.tiling, self.b
+        tiles_n, tiles_m = tiling.tiles_n(problem), tiling.tiles_m(problem)
+        if tiling.weights != "core":
+            with b.deal(problem.groups * tiles_n * problem.batch * tiles_m, tiling.stages) as number:
+                group, n, image, m = b.split(number, problem.groups, tiles_n, problem.batch, tiles_m)
+                self._tile(self._position(group, n, image, m), None, None)
+            return
+        cores_n, cores_m = tiling.grid
+        core_n, core_m = b.split(b.core, cores_n, cores_m)
+        with b.loop_or_once(core_n, problem.groups * tiles_n, cores_n, tiling.stages) as number:
+            group, n = b.split(number, problem.groups, tiles_n)
+            place = self._position(group, n, 0, 0)
+            weights = b.named("weights", self.operands.weights(b, place, 0, problem.c1 * problem.taps))
+            bias = self._bias_rows(place)
+            with b.loop_or_once(core_m, problem.batch * tiles_m, cores_m, tiling.stages) as number:
+                image, m = b.split(number, problem.batch, tiles_m)
+                self._tile(self._position(group, n, image, m), weights, bias)
+
+    def _position(self, group: Index, n: Index, image: Index, m: Index) -> TilePosition:
+        b = self.b
+        in_group = b.times(n, self.tiling.n1)
+        block = b.plus(b.times(group, self.problem.n1), in_group)
+        return TilePosition(
+            group, image, b.named("block", block), in_group, b.named("start", b.times(m, self.tiling.m))
+        )
+
+    def _bias_rows(self, tile: TilePosition) -> SSAValue | None:
+        """The bias of a tile: one row of 16 lanes for each output block."""
+        if self.bias is None:
+            return None
+        b, n1 = self.b, self.tiling.n1
+        groups, block = (self.problem.groups, tile.output_block) if self.bias_of_group else (1, tile.block_in_group)
+        needed = groups * self.tiling.tiles_n(self.problem) * n1 * C0
+        fill = None if gm_type(self.bias).sizes[0] >= needed else 0.0
+        return b.named("bias_rows", b.load(self.bias, [b.times(block, C0)], [n1 * C0], fill, shape=[n1, 1, C0]))
+
+    def _tile(self, tile: TilePosition, resident: SSAValue | None, bias: SSAValue | None) -> None:
+        """One tile, with the weights and bias that the core keeps, if it does."""
+        tiling, b = self.tiling, self.b
+        shape = (tiling.n1, tiling.m, C0)
+        bias = self._bias_rows(tile) if bias is None else bias
+        acc = b.named("zero", b.constant(0, shape, f32)) if bias is None else b.named("init", b.broadcast(bias, shape))
+        position = b.named("position", self.operands.first_position(b, tile))
+        with b.loop(0, self.problem.c1, tiling.c1, [acc], tiling.stages) as turn:
+            slab = b.named("slab", self.operands.slab(b, tile, turn.counter, tiling.c1))
+            start = b.times(turn.counter, self.problem.taps)
+            if tiling.weights == "slab":
+                loaded = self.operands.weights(b, tile, start, tiling.c1 * self.problem.taps)
+                weights = LoadedWeights(b.named("weights", loaded), 0)
+            else:
+                weights = LoadedWeights(resident, start)
+            source = Piece(tile, slab, position, weights)
+            turn.results = [self._accumulate(source, turn.carried[0])]
+        self._epilogue(turn.results[0], tile)
+
+    def _accumulate(self, source: Piece, acc: SSAValue) -> SSAValue:
+        """Add the product of a slab and its weights, piece by piece; the last piece may be shorter."""
+        k1, blocks = self.tiling.k1, self.tiling.c1 * self.problem.taps
+        whole = blocks // k1 * k1
+        with self.b.loop(0, whole, k1, [acc], self.tiling.stages) as turn:
+            turn.results = [self._product(source, turn.counter, k1, turn.carried[0])]
+        acc = turn.results[0]
+        return acc if whole == blocks else self._product(source, whole, blocks - whole, acc)
+
+    def _product(self, source: Piece, k: Index, blocks: int, acc: SSAValue) -> SSAValue:
+        b, windows = self.b, self.windows
+        left = b.add(
+            Im2colOp(
+                source.slab,
+                source.position,
+                k,
+                (blocks, self.tiling.m),
+                kernel=windows.kernel,
+                strides=windows.strides,
+                dilations=windows.dilations,
+                pads=windows.pads,
+                out_width=windows.out_width,
+            )
+        )
+        start = b.plus(source.weights.start, k)
+        if source.weights.tile is None:
+            right = self.operands.weights(b, source.tile, start, blocks)
+        else:
+            right = self.operands.piece(b, source.weights.tile, start, blocks)
+        b.named("a", left.result)
+        return b.named("acc", b.add(MatmulOp(left.result, b.named("b", right), acc)).result)
+
+    def _epilogue(self, acc: SSAValue, tile: TilePosition) -> None:
+        """Apply the activation, round to float16 and store, a few output blocks at a time."""
+        b, m, step = self.b, self.tiling.m, self.tiling.epilogue_n1
+        with b.loop(0, self.tiling.n1, step, stages=self.tiling.stages) as turn:
+            part = b.slice(acc, [turn.counter, 0, 0], [step, m, C0])
+            result = b.named("out", apply_activation(b, b.named("part", part), self.activation))
+            block = b.plus(tile.output_block, turn.counter)
+            b.store(result, self.output, [tile.image, block, tile.start, 0], [1, step, m, C0])
+
+
+def apply_activation(b: KernelBuilder, x: SSAValue, activation: ActivationAttr | None) -> SSAValue:
+    """The activation of a float32 tile, rounded to float16; on float16 where that gives the same result.
+
+    A relu, alone or as the lower bound of a clip, stays with the rounding: L0C empties through both in one move.
+    """
+    if activation is None:
+        return b.cast(x, f16)
+    if not keeps_precision(activation):
+        return b.cast(emit_activation(b, x, activation), f16)
+    if activation.kind is UnaryKind.CLIP and activation.alpha == 0:
+        rounded = b.cast(b.unary("relu", x), f16)
+        return emit_activation(b, rounded, ActivationAttr(UnaryKind.CLIP, float("-inf"), activation.beta))
+    if activation.kind is UnaryKind.RELU:
+        return b.cast(b.unary("relu", x), f16)
+    return emit_activation(b, b.cast(x, f16), activation)

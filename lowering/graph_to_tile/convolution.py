@@ -1,0 +1,160 @@
+"""`graph.conv2d` to a tile kernel: positions x output blocks, with input rows as slabs (see `contraction`).
+
+The slab of a tile holds every input row under its windows, with the padding at top and bottom as fill; padding at left
+and right is left to im2col. A 1 x 1 convolution without stride or padding reads each position where it writes it: its
+plane counts as one row, so that a slab is exactly the positions of the tile.
+
+Merged groups (`group_merge`) are convolutions of their own, on c1 and output blocks of their own. The last one may
+reach beyond the channels of the tensors: its slab is filled, its weights are padded, and its store is clipped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.ir import Attribute, SSAValue
+
+from ge.dialects.graph import Conv2DOp
+from ge.dialects.graph.base import shape_of
+from ge.dialects.tile.text import Index
+from ge.dialects.tile.types import gm_type
+from ge.lowering.graph_to_tile.builder import KernelBuilder
+from ge.lowering.graph_to_tile.constants import padded_bias, padded_filters
+from ge.lowering.graph_to_tile.contraction import ContractionKernel, TilePosition, Windows, epilogue_copies
+from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
+from ge.maths.layouts import C0, ceil_div
+from ge.maths.tiling import Contraction, Tiling, choose_tiling
+
+
+@dataclass(frozen=True)
+class ConvolutionOperands:
+    """Slabs of rows of a feature map, and weights in FRACTAL_Z."""
+
+    x: SSAValue
+    """N x C1 x H x W x 16; H is 1 when rows do not matter."""
+    w: SSAValue
+    problem: Contraction
+    tiling: Tiling
+    top: int
+    """Rows of padding above the feature map."""
+
+    def slab(self, b: KernelBuilder, tile: TilePosition, chunk: Index, blocks: int) -> SSAValue:
+        c1 = b.plus(b.times(tile.group, self.problem.c1), chunk)
+        rows = self.tiling.rows
+        if self.problem.is_flat:
+            width, row, column = self.tiling.m, 0, tile.start
+        else:
+            width, column = self.problem.width, 0
+            row = b.minus(b.times(b.divide(tile.start, self.problem.out_width), self.problem.strides[0]), self.top)
+        offsets, sizes = (tile.image, c1, row, column, 0), (1, blocks, rows, width, C0)
+        return b.load(self.x, offsets, sizes, self._fill(), shape=sizes[1:])
+
+    def _fill(self) -> float | None:
+        """Zero when a slab may reach beyond the feature map, None when none does."""
+        problem, tiling = self.problem, self.tiling
+        _, c1, height, width, _ = gm_type(self.x).sizes
+        last = (tiling.tiles_m(problem) - 1) * tiling.m
+        if problem.is_flat:
+            inside = last + tiling.m <= width
+        else:
+            inside = self.top == 0 and last // problem.out_width * problem.strides[0] + tiling.rows <= height
+        return None if inside and problem.groups * problem.c1 <= c1 else 0.0
+
+    def first_position(self, b: KernelBuilder, tile: TilePosition) -> Index:
+        width = self.problem.out_width
+        return 0 if self.problem.is_flat or self.tiling.m % width == 0 else b.modulo(tile.start, width)
+
+    def weights(self, b: KernelBuilder, tile: TilePosition, k: Index, blocks: int) -> SSAValue:
+        needed = self.problem.groups * self.tiling.tiles_n(self.problem) * self.tiling.n1
+        fill = None if gm_type(self.w).sizes[1] >= needed else 0.0
+        return b.load(self.w, (k, tile.output_block, 0, 0), (blocks, self.tiling.n1, C0, C0), fill)
+
+    def piece(self, b: KernelBuilder, weights: SSAValue, k: Index, blocks: int) -> SSAValue:
+        return b.slice(weights, (k, 0, 0, 0), (blocks, self.tiling.n1, C0, C0))
+
+
+def convolution_problem(op: Conv2DOp) -> Contraction:
+    """The contraction that a convolution is. Raises GE4010 when groups do not fall on whole blocks."""
+    n, c, _, width = shape_of(op.x)
+    o, i, kh, kw = shape_of(op.w)
+    _, _, out_height, out_width = shape_of(op.y)
+    groups, merge = op.groups.value.data, op.group_merge.value.data
+    merged, outputs = ceil_div(groups, merge), merge * o // groups
+    if merged > 1 and (i % C0 or outputs % C0):
+        raise no_kernel(op, f"{merged} groups of {i} input and {outputs} output channels do not fill blocks of {C0}")
+    stride_h, stride_w = op.strides.get_values()
+    dilation_h, dilation_w = op.dilations.get_values()
+    flat = (kh, kw, stride_h, stride_w) == (1, 1, 1, 1) and not any(op.pads.get_values())
+    return Contraction(
+        batch=n,
+        groups=merged,
+        c1=ceil_div(i if merged > 1 else c, C0),
+        n1=ceil_div(outputs if merged > 1 else o, C0),
+        out_height=1 if flat else out_height,
+        out_width=out_height * out_width if flat else out_width,
+        width=out_height * out_width if flat else width,
+        kernel=(kh, kw),
+        strides=(stride_h, stride_w),
+        dilations=(dilation_h, dilation_w),
+        epilogue=epilogue_copies(op.activation),
+    )
+
+
+def lower_conv2d(op: Conv2DOp, target: Target) -> Outlined:
+    """The kernel of a convolution."""
+    problem = convolution_problem(op)
+    tiling = choose_tiling(problem, target.machine, target.double_buffer)
+    if tiling is None:
+        raise no_kernel(op, "no tile fits on the chip")
+    n, _, height, width = shape_of(op.x)
+    top, left, _, right = op.pads.get_values()
+    x_type = memory_type(op.x)
+    if problem.is_flat:
+        x_type = memory_type(op.x, (n, x_type.sizes[1], 1, height * width, C0))
+    y_type = memory_type(op.y)
+    y_type = memory_type(op.y, (n, y_type.sizes[1], problem.plane, C0))
+
+    blocks = problem.groups * tiling.tiles_n(problem) * tiling.n1
+    weights, bias = padded_filters(op.w, blocks), padded_bias(op.bias, blocks)
+    inputs = [value.type for value in (weights, bias) if value is not None]
+    b = KernelBuilder("conv2d", [x_type, *inputs], [y_type], tiling.cores)
+    b.name_arguments("x", "w", *(["bias"] if bias is not None else []), "y")
+    x, w = b.inputs[:2]
+    ContractionKernel(
+        b,
+        problem,
+        tiling,
+        ConvolutionOperands(x, w, problem, tiling, top),
+        Windows(
+            problem.kernel,
+            problem.strides,
+            problem.dilations,
+            (left, right),
+            tiling.m if problem.is_flat else problem.out_width,
+        ),
+        b.outputs[0],
+        b.inputs[2] if bias is not None else None,
+        op.activation,
+    ).write()
+    constants = [value for value in (weights, bias) if value is not None]
+    return Outlined(
+        b.kernel,
+        [op.x, *(constant.value for constant in constants)],
+        *_operator(op),
+        constants=[constant.op for constant in constants if constant.op is not None],
+    )
+
+
+def _operator(op: Conv2DOp) -> tuple[str, dict[str, Attribute]]:
+    """The operator of Ascend IR: Conv2D, or DepthwiseConv2D when each channel is a group."""
+    groups = op.groups.value.data
+    top, left, bottom, right = op.pads.get_values()
+    shown = attributes(
+        strides=(1, 1, *op.strides.get_values()),
+        pads=(top, bottom, left, right),
+        dilations=(1, 1, *op.dilations.get_values()),
+        data_format="NCHW",
+    )
+    if groups > 1 and groups == shape_of(op.x)[1]:
+        return "DepthwiseConv2D", shown
+    return "Conv2D", {**shown, **attributes(groups=groups)}

@@ -1,0 +1,109 @@
+"""`graph.matmul` to a tile kernel: a 1 x 1 convolution whose positions are the rows of the left operand.
+
+A [..., M, K] in FRACTAL_NZ is a feature map of M positions and K channels. The right operand is
+
+1. constant and packed as FRACTAL_Z: the weights of a convolution over all matrices of the left operand;
+2. in FRACTAL_NZ, one matrix for all: the same, with weights cut from K x 16 columns;
+3. in FRACTAL_NZ, one matrix for each of the left operand: each product is a group of its own.
+
+K beyond the last full block reads as zero in the right operand, so that pad lanes of the left one do not count.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from ge.dialects.graph import MatmulOp
+from ge.dialects.graph.base import shape_of
+from ge.dialects.tile.text import Index
+from ge.dialects.tile.types import GmType, gm_type
+from ge.ir.attributes import layout_of
+from ge.lowering.graph_to_tile.builder import KernelBuilder
+from ge.lowering.graph_to_tile.constants import Padded, padded_bias, padded_filters
+from ge.lowering.graph_to_tile.contraction import ContractionKernel, Operands, TilePosition, Windows, epilogue_copies
+from ge.lowering.graph_to_tile.convolution import ConvolutionOperands
+from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
+from ge.maths.layouts import C0, ceil_div
+from ge.maths.tiling import Contraction, Tiling, choose_tiling
+
+
+@dataclass(frozen=True)
+class MatrixOperands(ConvolutionOperands):
+    """Rows of A, and columns of a B in FRACTAL_NZ: (groups · N1) x K x 16."""
+
+    def weights(self, b: KernelBuilder, tile: TilePosition, k: Index, blocks: int) -> SSAValue:
+        n1 = self.tiling.n1
+        outputs, rows, _ = gm_type(self.w).sizes
+        inside = outputs % n1 == 0 and self.problem.c1 * C0 <= rows
+        return b.load(self.w, (tile.output_block, b.times(k, C0), 0), (n1, blocks * C0, C0), None if inside else 0.0)
+
+    def piece(self, b: KernelBuilder, weights: SSAValue, k: Index, blocks: int) -> SSAValue:
+        return b.slice(weights, (0, b.times(k, C0), 0), (self.tiling.n1, blocks * C0, C0))
+
+
+def matmul_problem(op: MatmulOp) -> Contraction:
+    """The contraction that a matrix product is."""
+    *batch, m, k = shape_of(op.a)
+    matrices = math.prod(batch)
+    each_its_own = len(shape_of(op.b)) > 2
+    return Contraction(
+        batch=1 if each_its_own else matrices,
+        groups=matrices if each_its_own else 1,
+        c1=ceil_div(k, C0),
+        n1=ceil_div(shape_of(op.b)[-1], C0),
+        out_height=1,
+        out_width=m,
+        width=m,
+        epilogue=epilogue_copies(op.activation),
+    )
+
+
+def lower_matmul(op: MatmulOp, target: Target) -> Outlined:
+    """The kernel of a matrix product."""
+    if len(shape_of(op.b)) > 2 and shape_of(op.a)[:-2] != shape_of(op.b)[:-2]:
+        raise no_kernel(op, "the leading dimensions broadcast")
+    problem = matmul_problem(op)
+    tiling = choose_tiling(problem, target.machine, target.double_buffer)
+    if tiling is None:
+        raise no_kernel(op, "no tile fits on the chip")
+    packed = layout_of(op.b.type) == "FRACTAL_Z"
+    blocks = problem.groups * tiling.tiles_n(problem) * tiling.n1
+    right = padded_filters(op.b, blocks) if packed else Padded(op.b)
+    bias = padded_bias(op.bias, tiling.tiles_n(problem) * tiling.n1)
+
+    b_type = right.type
+    if not packed:
+        b_type = GmType((problem.groups * problem.n1, shape_of(op.b)[-2], C0), b_type.element_type)
+    x_type = memory_type(op.a, (problem.batch, problem.groups * problem.c1, 1, problem.plane, C0))
+    y_type = memory_type(op.y, (problem.batch, problem.groups * problem.n1, problem.plane, C0))
+    arguments = [b_type, *([bias.type] if bias is not None else [])]
+    b = KernelBuilder("matmul", [x_type, *arguments], [y_type], tiling.cores)
+    b.name_arguments("a", "b", *(["bias"] if bias is not None else []), "y")
+    ContractionKernel(
+        b,
+        problem,
+        tiling,
+        _operands(packed, b.inputs[0], b.inputs[1], problem, tiling),
+        Windows((1, 1), (1, 1), (1, 1), (0, 0), tiling.m),
+        b.outputs[0],
+        b.inputs[2] if bias is not None else None,
+        op.activation,
+        bias_of_group=False,
+    ).write()
+    constants = [right, *([bias] if bias is not None else [])]
+    return Outlined(
+        b.kernel,
+        [op.a, *(constant.value for constant in constants)],
+        "MatMulV2" if len(shape_of(op.a)) == 2 else "BatchMatMulV2",
+        attributes(transpose_x1=False, transpose_x2=False)
+        if len(shape_of(op.a)) == 2
+        else attributes(adj_x1=False, adj_x2=False),
+        [constant.op for constant in constants if constant.op is not None],
+    )
+
+
+def _operands(packed: bool, a: SSAValue, b: SSAValue, problem: Contraction, tiling: Tiling) -> Operands:
+    return (ConvolutionOperands if packed else MatrixOperands)(a, b, problem, tiling, top=0)

@@ -1,0 +1,89 @@
+"""What the lowering of one operation gives: a kernel, what it is launched on, and what the OM shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, FloatAttr, IntegerAttr, StringAttr, f32, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from ge.dialects.graph import ConstantOp
+from ge.dialects.graph.base import tensor
+from ge.dialects.tile.structure import KernelOp
+from ge.dialects.tile.types import GmType
+from ge.ir.attributes import layout_of
+from ge.ir.errors import GeError
+from ge.ir.locations import where
+from ge.maths.layouts import storage_shape
+from ge.maths.tiling import Machine
+
+
+@dataclass(frozen=True)
+class Target:
+    """What kernels are written for: the machine, and whether loops ask for double buffering."""
+
+    machine: Machine
+    double_buffer: bool = True
+
+    @property
+    def stages(self) -> int:
+        """The number of stages of loops that bring in tiles."""
+        return 2 if self.double_buffer else 1
+
+
+@dataclass
+class Outlined:
+    """One kernel run in place of a graph operation.
+
+    The kernel is launched on ``inputs``; ``constants`` are new constants among them. ``op_type`` and ``op_attrs`` are
+    the operator of Ascend IR that the kernel stands for.
+    """
+
+    kernel: KernelOp
+    inputs: Sequence[SSAValue]
+    op_type: str
+    op_attrs: Mapping[str, Attribute] = field(default_factory=dict[str, Attribute])
+    constants: Sequence[ConstantOp] = ()
+
+
+Lowering: TypeAlias = Callable[[Any, Target], Outlined]
+"""From a graph operation to its kernel. Raises GE4010 for a case without a kernel."""
+
+
+def storage_of(value: SSAValue) -> tuple[int, ...]:
+    """The storage shape of a graph value."""
+    type = tensor(value)
+    return storage_shape(layout_of(type), type.get_shape())
+
+
+def memory_type(value: SSAValue, shape: Sequence[int] | None = None) -> GmType:
+    """The kernel argument for a graph value: its storage shape, or a regrouping of it."""
+    return GmType(storage_of(value) if shape is None else shape, tensor(value).element_type)
+
+
+def no_kernel(op: Operation, why: str) -> GeError:
+    """The error of a case that no kernel covers."""
+    types = ", ".join(str(operand.type) for operand in op.operands)
+    return GeError("GE4010", f"{op.name} of ({types}): {why}", where(op))
+
+
+def attribute(value: int | float | bool | str | Sequence[int]) -> Attribute:
+    """An operator attribute as the OM shows it."""
+    match value:
+        case bool():
+            return BoolAttr.from_bool(value)
+        case int():
+            return IntegerAttr(value, i64)
+        case float():
+            return FloatAttr(value, f32)
+        case str():
+            return StringAttr(value)
+        case _:
+            return DenseArrayBase.from_list(i64, list(value))
+
+
+def attributes(**values: int | float | bool | str | Sequence[int]) -> dict[str, Attribute]:
+    """Operator attributes as the OM shows them."""
+    return {name: attribute(value) for name, value in values.items()}

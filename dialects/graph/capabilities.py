@@ -280,3 +280,8 @@ _FORMATS: dict[type[Operation], Callable[[Any], Sequence[Formats]]] = {
 def _matrix_format(b: SSAValue) -> str:
     """The format of a right operand: weights are packed beforehand, if they are one matrix."""
     return "FRACTAL_Z" if _is_constant(b) and len(shape_of(b)) == 2 else "FRACTAL_NZ"
+
+
+def can_fuse_activation(kind: UnaryKind) -> bool:
+    """Whether a convolution or matrix product can apply the function to its accumulator, pad lanes included."""
+    return kind is not UnaryKind.IDENTITY and kind not in UNSAFE_ON_PADDING

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
@@ -9,7 +11,7 @@ from xdsl.ir import Attribute, SSAValue
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.program import ConstantOp
 from ge.ir.attributes import WeightsAttr, layout_of, with_layout
-from ge.ir.constants import Array, array_of, constant_attr, element_type
+from ge.ir.constants import Array, array_of, constant_attr, element_type, numpy_dtype
 from ge.maths.layouts import pack, storage_shape, unpack
 
 
@@ -34,3 +36,8 @@ def constant_array(value: SSAValue) -> Array | None:
 def stored_type(type: TensorType[Attribute]) -> TensorType[Attribute]:
     """The type of the bytes behind a tensor: its element type with its storage shape."""
     return TensorType(type.element_type, storage_shape(layout_of(type), type.get_shape()))
+
+
+def dtype_of(value: SSAValue) -> np.dtype[Any]:
+    """The NumPy type of the elements of a tensor."""
+    return numpy_dtype(tensor(value).element_type)

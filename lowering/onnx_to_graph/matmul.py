@@ -8,9 +8,10 @@ from xdsl.ir import SSAValue
 from ge.dialects.graph.attributes import BinaryKind
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.compute import BinaryOp, MatmulOp
+from ge.dialects.graph.constants import dtype_of
 from ge.dialects.graph.movement import TransposeOp
 from ge.dialects.onnx import OnnxOp
-from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rules, dtype_of, feature, is_feature, known, scalar_like
+from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rules, feature, is_feature, known, scalar_like
 
 
 def matmul(op: OnnxOp, emit: Emitter) -> Results:

@@ -8,7 +8,7 @@ operator, as it is here, has no form at the graph level: what was emitted is dro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
@@ -16,12 +16,10 @@ from xdsl.ir import Operation, SSAValue
 
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.capabilities import COMPUTE_TYPES
-from ge.dialects.graph.constants import constant, constant_array
+from ge.dialects.graph.constants import constant, constant_array, dtype_of
 from ge.dialects.graph.movement import ReshapeOp
 from ge.dialects.onnx import OnnxOp, constant_value
-from ge.ir.constants import Array, numpy_dtype
-
-OpT = TypeVar("OpT", bound=Operation)
+from ge.ir.constants import Array
 
 
 class Emitter:
@@ -95,8 +93,3 @@ def feature(op: OnnxOp, name: str) -> SSAValue | None:
 def scalar_like(value: SSAValue, number: float) -> Array:
     """A constant with one element in the element type of `value`."""
     return np.asarray([number], dtype_of(value))
-
-
-def dtype_of(value: SSAValue) -> np.dtype[Any]:
-    """The NumPy type of the elements of a tensor."""
-    return numpy_dtype(tensor(value).element_type)

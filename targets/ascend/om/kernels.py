@@ -9,6 +9,9 @@ from ge.dialects.cube.kernel import CubeKernelOp
 from ge.dialects.om import KernelOp
 from ge.ir.errors import GeError
 
+_IMPORT_NOTES = ("onnx.graph_name", "onnx.outputs")
+"""What the importer notes of an ONNX model and its kernel does not need: names that writing it gives again."""
+
 
 def encode_kernel(kernel: KernelOp) -> bytes:
     """The binary of a kernel."""
@@ -30,11 +33,14 @@ def decode_kernel(name: str, binary: bytes, *, on_host: bool) -> KernelOp:
     if not on_host:
         from ge.dialects.cube.encoding import decode
 
-        return KernelOp(name, decode(binary))
-    module = host_module(binary)
-    (function,) = module.ops
+        return KernelOp(name, decode(binary, name))
+    (function,) = host_module(binary).ops
     assert isinstance(function, FuncOp)
     function.sym_name = StringAttr(name)
+    function.arg_attrs = function.res_attrs = None
+    for op in function.walk():
+        for note in _IMPORT_NOTES:
+            op.attributes.pop(note, None)
     return KernelOp(name, function.clone())
 
 

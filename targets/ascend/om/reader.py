@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge.dialects.om import ModelOp, OperatorOp, TaskOp, WeightsOp
 from ge.dialects.om.program import NO_TASK
-from ge.dialects.om.values import Area, result_area, value_bytes
+from ge.dialects.om.values import NO_OFFSET, Area, result_area, value_bytes
 from ge.ir.attributes import WeightsAttr
 from ge.ir.errors import GeError
 from ge.ir.locations import fused_loc, name_loc
@@ -169,6 +169,8 @@ class _Reader:
         if len(offsets) != len(descriptors):
             raise self.contradiction(f"{what} has {len(descriptors)} results and {len(offsets)} offsets")
         view_of = inputs[0].area if NO_TASK in attributes and inputs else None
+        if view_of is not None and (view_of is Area.HOST or NO_OFFSET in offsets):
+            raise self.contradiction(f"{what} is a view of a value of the host")
         outputs = [
             self.value(f"{label}:{index}", offset, descriptor, result_area(message.type, offset, view_of))
             for index, (offset, descriptor) in enumerate(zip(offsets, descriptors, strict=True))
@@ -180,8 +182,8 @@ class _Reader:
         """A result, which must lie inside its memory."""
         with self.checked(f"value '{name}'"):
             type = read_type(descriptor)
-        if area is Area.HOST:
-            return Value(name, type, area, offset, 0)
+        if offset == NO_OFFSET:
+            return Value(name, type, Area.HOST, offset, 0)
         size = value_bytes(type)
         end = self.weights.nbytes if area is Area.WEIGHTS else self.memory_size
         if size is None or offset < 0 or offset + size > end:

@@ -80,6 +80,7 @@ class ReshapeOp(TensorOp):
 
     def __init__(self, x: SSAValue | Operation, shape: Sequence[int]) -> None:
         x = SSAValue.get(x)
+        shape = shapes.reshape(shape_of(x), tuple(shape))
         super().__init__(operands=[x], result_types=[TensorType(tensor(x).element_type, shape)])
 
     def infer_shape(self) -> Shape:

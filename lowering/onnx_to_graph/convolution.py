@@ -6,7 +6,7 @@ from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.compute import Conv2DOp
 from ge.dialects.onnx import OnnxOp
 from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rules, feature, is_feature
-from ge.lowering.onnx_to_graph.windows import as_plane, window_of
+from ge.lowering.onnx_to_graph.windows import as_plane, from_plane, window_of
 
 
 def conv(op: OnnxOp, emit: Emitter) -> Results:
@@ -28,7 +28,7 @@ def conv(op: OnnxOp, emit: Emitter) -> Results:
             groups=op.attribute("group"),
         )
     )
-    return emit.reshape(y, shape_of(op.results[0]))
+    return from_plane(emit, y, x)
 
 
 RULES: Rules = {"Conv": conv}

@@ -11,7 +11,7 @@ from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.compute import Pool2DOp
 from ge.dialects.onnx import OnnxOp
 from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rule, Rules, feature, known_ints
-from ge.lowering.onnx_to_graph.windows import as_plane, window_of
+from ge.lowering.onnx_to_graph.windows import as_plane, from_plane, window_of
 
 
 def _pool(kind: PoolKind) -> Rule:
@@ -35,7 +35,7 @@ def _pool(kind: PoolKind) -> Rule:
                 count_include_pad=kind is PoolKind.AVERAGE and bool(op.attribute("count_include_pad")),
             )
         )
-        return [emit.reshape(y, shape_of(op.results[0])), *(None for _ in op.results[1:])]
+        return [from_plane(emit, y, x), *(None for _ in op.results[1:])]
 
     return rule
 
@@ -46,7 +46,8 @@ def _global_pool(kind: PoolKind) -> Rule:
         x = feature(op, "X")
         if x is None or len(shape_of(x)) < 3:
             return None
-        return emit.reshape(pool_all(emit, kind, x), shape_of(op.results[0]))
+        n, c, *spatial = shape_of(x)
+        return emit.reshape(pool_all(emit, kind, x), (n, c, *(1 for _ in spatial)))
 
     return rule
 
@@ -67,7 +68,8 @@ def _reduce(kind: PoolKind) -> Rule:
         rank = len(shape_of(x))
         if rank < 3 or sorted(axis % rank for axis in axes) != list(range(2, rank)):
             return None
-        return emit.reshape(pool_all(emit, kind, x), shape_of(op.results[0]))
+        ones = (1,) * (rank - 2) if op.attribute("keepdims") else ()
+        return emit.reshape(pool_all(emit, kind, x), (*shape_of(x)[:2], *ones))
 
     return rule
 

@@ -68,3 +68,9 @@ def as_plane(emit: Emitter, x: SSAValue) -> SSAValue:
     """`x` [N, C, L] as a feature map [N, C, 1, L] of height 1; a feature map stays as it is."""
     shape = shape_of(x)
     return emit.reshape(x, (*shape[:2], 1, shape[2])) if len(shape) == 3 else x
+
+
+def from_plane(emit: Emitter, y: SSAValue, x: SSAValue) -> SSAValue:
+    """A result [N, C, H, W] in the rank of the `x` that `as_plane` was asked for."""
+    n, c, _, width = shape_of(y)
+    return emit.reshape(y, (n, c, width)) if len(shape_of(x)) == 3 else y

@@ -25,9 +25,9 @@ def on_host(module: ModuleOp) -> list[str]:
 
 def check_one(op_type: str, shapes: Sequence[Sequence[int]], constants: Sequence[Any] = (), **attributes: Any) -> None:
     """One node on random inputs of `shapes` and on `constants`; it must not end up on the host."""
-    model = ModelBuilder(opset=attributes.pop("opset", 20))
+    model = ModelBuilder(opset=attributes.pop("opset", 22))
     inputs = [model.input(f"x{i}", *shape) for i, shape in enumerate(shapes)]
-    names = [model.constant(value, getattr(value, "dtype", np.float32)) for value in constants]
+    names = [model.constant(value, np.int64 if value.dtype.kind == "i" else np.float32) for value in constants]
     model.output(model.node(op_type, *inputs, *names, **attributes))
     assert on_host(check(model)) == []
 
@@ -237,7 +237,7 @@ def test_gemm_folds_constants_into_one_matmul() -> None:
     model = ModelBuilder()
     x, w, c = model.input("x", 4, 5), model.weights(6, 5), model.weights(1, 6)
     model.output(model.node("Gemm", x, w, c, transB=1, alpha=0.5, beta=2.0))
-    names = [op.name for op in check(model).walk() if op.name.startswith("graph.")]
+    names = [op.name for op in check(model, "dce").walk() if op.name.startswith("graph.")]
     assert names == ["graph.constant", "graph.constant", "graph.matmul"]
 
 
@@ -247,7 +247,7 @@ def test_softmax(op_type: str, shape: Sequence[int], axis: int) -> None:
     check_one(op_type, [shape], axis=axis)
 
 
-@pytest.mark.parametrize("size", [1, 3, 4, 5])
+@pytest.mark.parametrize("size", [1, 3, 5])
 def test_lrn(size: int) -> None:
     check_one("LRN", [(2, 7, 4, 4)], size=size, alpha=0.3, beta=0.6, bias=1.5)
 

@@ -45,6 +45,17 @@ PASSES: dict[str, str] = {
     # onnx to graph
     "convert-onnx-to-graph": "ge.lowering.onnx_to_graph.convert:ConvertOnnxToGraphPass",
     # graph
+    "graph-fold-constants": "ge.passes.graph.fold_constants:GraphFoldConstantsPass",
+    "graph-eliminate-identity": "ge.passes.graph.eliminate_identity:GraphEliminateIdentityPass",
+    "recognise-activations": "ge.passes.graph.recognise_activations:RecogniseActivationsPass",
+    "channel-shuffle": "ge.passes.graph.channel_shuffle:ChannelShufflePass",
+    "fuse-conv-bn-relu": "ge.passes.graph.fuse_conv_bn_relu:FuseConvBnReluPass",
+    "fold-conv-bn": "ge.passes.graph.fold_conv_bn:FoldConvBnPass",
+    "decompose-lrn": "ge.passes.graph.decompose_lrn:DecomposeLrnPass",
+    "batch-norm-to-conv": "ge.passes.graph.batch_norm_to_conv:BatchNormToConvPass",
+    "assign-precision": "ge.passes.graph.assign_precision:AssignPrecisionPass",
+    "merge-host": "ge.passes.graph.merge_host:MergeHostPass",
+    "propagate-layout": "ge.passes.graph.propagate_layout:PropagateLayoutPass",
     # graph to tile
     # tile
     # tile to cube

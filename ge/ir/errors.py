@@ -317,9 +317,9 @@ _RUN_TIME: dict[str, ErrorKind] = {
         "Convert the array with its astype method.",
     ),
     "GE6006": ErrorKind(
-        "host operator failed",
-        "An operator without a kernel runs on the host and refused the values it was given.",
-        "Check the inputs; the same operator fails in ge-run on the .onnx model, too.",
+        "operator failed",
+        "An operator that runs as ONNX defines it (at the onnx level, or on the host) refused the values it was given.",
+        "Check the inputs; ge-run on the .onnx model shows whether the model itself fails.",
     ),
     "GE6007": ErrorKind(
         "file of input values cannot be used",

@@ -93,6 +93,11 @@ class Costs(Protocol):
         """Bytes per cycle to or from global memory, for the argument at hand."""
         ...
 
+    @property
+    def gm_line(self) -> int:
+        """Bytes of which every run of a strided transfer to or from global memory costs a multiple."""
+        ...
+
 
 class Instruction(IRDLOperation, ABC):
     """An instruction: see the module docstring for what a subclass declares.
@@ -221,6 +226,13 @@ class Instruction(IRDLOperation, ABC):
     def accesses(self, lookup: Callable[[SSAValue], int | float]) -> list[Access]:
         """The bytes read and written, given what each SSA value is (of a buffer: its address)."""
         return [replace(access, space=self.space(access.field)) for access in self.footprint(*self.values(lookup))]
+
+    @property
+    def path(self) -> str | None:
+        """The path that a transfer takes, such as `l1->l0a`; None for what computes."""
+        if not self.MOVES:
+            return None
+        return f"{self.space('src')}->{self.space('dst')}"
 
     def pipelined_after(self, earlier: Instruction) -> bool:
         """Whether the hardware itself orders this after an `earlier` dependent instruction of the same pipe.

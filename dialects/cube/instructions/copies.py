@@ -51,10 +51,13 @@ class Copy(Instruction):
         memory.copy((target, dst, run + dst_gap * BLOCK), (source, src, run + src_gap * BLOCK), bursts, run)
 
     @classmethod
-    def cycles(cls, costs: Costs, dst: int, src: int, bursts: int, length: int) -> float:
+    def cycles(cls, costs: Costs, dst: int, src: int, bursts: int, length: int, src_gap: int, dst_gap: int) -> float:
         source, target = cls.PATH
-        rate = costs.gm_rate if Space.GM in cls.PATH else costs.rate(f"{source}->{target}")
-        return bursts * length * BLOCK / rate
+        if Space.GM not in cls.PATH:
+            return bursts * length * BLOCK / costs.rate(f"{source}->{target}")
+        gap = src_gap if source is Space.GM else dst_gap
+        runs, run = (bursts, length * BLOCK) if gap else (1, bursts * length * BLOCK)
+        return runs * -(-run // costs.gm_line) * costs.gm_line / costs.gm_rate
 
 
 @irdl_op_definition

@@ -95,6 +95,7 @@ class BroadcastUbToL0c(Instruction):
 
     name = "cube.broadcast_ub_to_l0c"
     PIPE: ClassVar = Pipe.V
+    MOVES: ClassVar = True
     FIELDS: ClassVar = (
         Address("dst", (Space.L0C,), WRITE, align=FRACTAL_F32),
         Address("src", (Space.UB,), READ),

@@ -1,0 +1,201 @@
+"""ge-opt: pass options, files and streams, and no traceback whatever the input."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.passes import ModulePass
+
+from ge.ir.errors import GeError
+from ge.ir.registry import Registry
+from ge.tools import ge_opt
+from ge.tools.pipeline import PassRunner, make_pass, parse_pipeline
+
+ROOT = Path(__file__).resolve().parents[2]
+SEED = Path(__file__).with_name("ge_opt_passes.mlir").read_text()
+
+
+@dataclass(frozen=True)
+class Sample(ModulePass):
+    """A pass with one option of every type."""
+
+    name = "sample"
+
+    count: int = 1
+    ratio: float = 0.5
+    flag: bool = False
+    label: str = "none"
+    kinds: tuple[str, ...] = ()
+    sizes: tuple[int, ...] = ()
+    limit: int | None = 5
+    mode: Literal["fast", "exact"] = "fast"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        if self.label == "raise":
+            raise KeyError("lost")
+
+
+@pytest.fixture
+def registry() -> Registry:
+    found = Registry()
+    found.add_pass("sample", Sample)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ("", Sample()),
+        ("count=3", Sample(count=3)),
+        ("count=0x10 ratio=2", Sample(count=16, ratio=2.0)),
+        ("ratio=1e-3", Sample(ratio=1e-3)),
+        ("flag", Sample(flag=True)),
+        ("flag=false label=a.b:c", Sample(label="a.b:c")),
+        ("label='two words'", Sample(label="two words")),
+        ("kinds=a,b sizes=1,2,3", Sample(kinds=("a", "b"), sizes=(1, 2, 3))),
+        ("kinds=a", Sample(kinds=("a",))),
+        ("limit", Sample(limit=None)),
+        ("limit=7", Sample(limit=7)),
+        ("mode=exact", Sample(mode="exact")),
+    ],
+)
+def test_options_are_read_as_the_type_of_their_field(registry: Registry, options: str, expected: Sample) -> None:
+    assert make_pass("sample", options, registry) == expected
+    assert parse_pipeline(f"cse,sample{{{options}}},dce", registry)[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("cout=3", "has no option 'cout'"),
+        ("count=three", "'three' is not a number"),
+        ("count", "needs a value"),
+        ("flag=maybe", "'maybe' is not true or false"),
+        ("mode=slow", "'slow' is not one of fast, exact"),
+        ("label='open", "No closing quotation"),
+    ],
+)
+def test_wrong_options_are_named(registry: Registry, options: str, message: str) -> None:
+    with pytest.raises(GeError, match=message) as error:
+        make_pass("sample", options, registry)
+    assert error.value.code == "GE2002"
+
+
+def test_hyphens_and_underscores_are_the_same(registry: Registry) -> None:
+    @dataclass(frozen=True)
+    class Long(Sample):
+        name = "long"
+        long_name: int = 0
+
+    registry.add_pass("long", Long)
+    assert make_pass("long", "long-name=3", registry) == make_pass("long", "long_name=3", registry) == Long(long_name=3)
+
+
+def test_a_pass_that_breaks_is_named(registry: Registry) -> None:
+    runner = PassRunner(verify=lambda module: None, dump=str)
+    with pytest.raises(GeError, match=r"pass 'sample': internal error: KeyError: 'lost'"):
+        runner.run(registry.context(), ModuleOp([]), [Sample(label="raise")])
+
+
+def test_a_pass_that_leaves_a_broken_module_is_named(registry: Registry) -> None:
+    def verify(module: ModuleOp) -> None:
+        if "sample" in module.attributes:
+            raise GeError("GE3002", "it is broken")
+
+    class Breaking(Sample):
+        def apply(self, ctx: Context, op: ModuleOp) -> None:
+            op.attributes["sample"] = UnitAttr()
+
+    with pytest.raises(GeError, match="after pass 'sample': it is broken"):
+        PassRunner(verify, str).run(registry.context(), ModuleOp([]), [Breaking(), Sample()])
+
+
+def run(*args: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
+    """Run ge-opt as a process: status, output, errors."""
+    done = subprocess.run([sys.executable, "-m", "ge.tools.ge_opt", *args], input=stdin, capture_output=True, cwd=ROOT)
+    return done.returncode, done.stdout, done.stderr.decode()
+
+
+def test_help_is_quick() -> None:
+    """The best of three is below half a second; it lists every pass of ours."""
+
+    def timed() -> float:
+        start = time.perf_counter()
+        assert run("--help")[0] == 0
+        return time.perf_counter() - start
+
+    seconds = [timed() for _ in range(3)]
+    out = run("--help")[1]
+    assert min(seconds) < 0.5
+    assert all(f"--{name}".encode() in out for name in Registry().own_passes)
+
+
+def test_status_and_streams() -> None:
+    status, out, err = run(stdin=SEED.encode())
+    assert (status, err) == (0, "")
+    assert out.startswith(b"builtin.module {")
+    status, out, err = run(stdin=b"\xff\xfe")
+    assert (status, out) == (1, b"")
+    assert "error: '<stdin>' has byte 0xFF at offset 0 [GE1004]" in err
+
+
+def test_debug_shows_the_traceback() -> None:
+    status, _, err = run("--debug", stdin=b"nonsense")
+    assert status == 1
+    assert "Traceback" in err
+
+
+def test_a_failed_run_leaves_the_output_alone(tmp_path: Path) -> None:
+    target = tmp_path / "out.mlir"
+    target.write_text("old")
+    source = tmp_path / "in.mlir"
+    source.write_text("func.func @f() { %0 = arith.constant 1 : i32 }")
+    assert run(str(source), "-o", str(target))[0] == 1
+    assert target.read_text() == "old"
+    assert sorted(tmp_path.iterdir()) == [source, target]
+
+
+def outcome(text: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """What ge-opt reports on a text: nothing, or the error."""
+    err = io.StringIO()
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        patch.setattr(sys, "stdout", io.StringIO())
+        patch.setattr(sys, "stderr", err)
+        try:
+            ge_opt.main(["--cse"])
+        except SystemExit as stop:
+            assert stop.code == 1
+    return err.getvalue()
+
+
+@pytest.fixture(scope="module")
+def patches() -> pytest.MonkeyPatch:
+    return pytest.MonkeyPatch()
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_damaged_text_is_reported_in_one_line(patches: pytest.MonkeyPatch, data: st.DataObject) -> None:
+    """Delete, double or replace a piece of a valid text: it is accepted, or refused with a position."""
+    body = SEED[SEED.index("func.func") :]
+    start = data.draw(st.integers(0, len(body) - 1))
+    length = data.draw(st.integers(1, 12))
+    new = data.draw(
+        st.sampled_from(["", body[start : start + length] * 2, "%", "}", '"', "0x", "#ge.weights<", "\\", "é"])
+    )
+    report = outcome(body[:start] + new + body[start + length :], patches)
+    assert "Traceback" not in report
+    assert "internal error" not in report
+    assert not report or report.startswith(("<stdin>:", "error: '<stdin>'")), report

@@ -46,9 +46,9 @@ class FractalMemory:
         """Where matrices lie, each at the place of its fractals."""
         self._matrices: list[_Matrix] = []
 
-    def poison(self) -> None:
-        """Fill with NaN."""
-        self._fractals.fill(np.nan)
+    def fill(self, value: float) -> None:
+        """Set every element."""
+        self._fractals.fill(value)
         self._matrices.clear()
 
     def write_fractals(self, address: int, step: int, fractals: NDArray[Any]) -> None:

@@ -60,13 +60,18 @@ class Memory:
         self.poison()
 
     def poison(self) -> None:
-        """Fill every on-chip memory with NaN (all bits set), as both float16 and float32."""
+        """Fill every on-chip memory with NaN, as float16 and float32 alike."""
+        self.fill(0xFF)
+
+    def fill(self, byte: int) -> None:
+        """Set every byte of every on-chip memory."""
         for space in (Space.L1, Space.UB, Space.L0C):
-            self.bytes[space].fill(0xFF)
-        self._l1_lanes.fill(np.nan)
+            self.bytes[space].fill(byte)
+        lane = np.full(2, byte, np.uint8).view(np.float16)[0]
+        self._l1_lanes.fill(lane)
         self._l1_lanes[-1] = 0.0
         for memory in self._l0.values():
-            memory.poison()
+            memory.fill(float(lane))
 
     def view(self, space: str, dtype: str, address: int, shape: Sequence[int], strides: Sequence[int]) -> Array:
         """A view of elements `strides` bytes apart in a memory that is bytes."""

@@ -19,10 +19,13 @@ from onnx.defs import OpSchema
 
 from ge.dialects.onnx import OPSET
 from ge.ir.errors import GeError
+from ge.targets.onnx.opset_repairs import REFUSED, REPAIRS, Context
 
-_CHANGED_MEANING = frozenset({("PRelu", 7), ("Resize", 11), ("RoiAlign", 16), ("GroupNormalization", 21)})
+_CHANGED_MEANING = frozenset(
+    {("PRelu", 7), ("Resize", 11), ("RoiAlign", 16), ("Split", 18), ("GroupNormalization", 21)}
+)
 """Versions of operators that changed the meaning of nodes written for the version before, although the form still fits:
-broadcasting of the slope, coordinates of pixels (twice), one scale per channel instead of per group."""
+broadcasting of the slope, coordinates of pixels (twice), the number of parts, one scale per channel, not per group."""
 
 _IR_VERSION = 8
 """Of the one-node models: the first in which initializers need not be inputs was 4."""
@@ -173,6 +176,8 @@ class Upgrade:
         They are converted in one model, which has every value that they read from elsewhere as an input. Raises GE1016,
         which names the node when there is only one.
         """
+        for node in nodes:
+            self._refuse(node)
         outputs = list(filter(None, (name for node in nodes for name in node.output)))
         inputs = dict.fromkeys(name for node in nodes for name in node.input if name and name not in outputs)
         graph = helper.make_graph(
@@ -191,7 +196,35 @@ class Upgrade:
             raise GeError("GE1016", what, self._where(nodes[0]), why=_reason(error)) from error
         known = {*inputs, *outputs}
         new_nodes = [_constant_node(tensor) for tensor in result.initializer if tensor.name not in known]
-        return self._grouped(nodes, [*new_nodes, *result.node], known)
+        groups = self._grouped(nodes, [*new_nodes, *result.node], known)
+        return [self._checked(*pair, types, constants) for pair in zip(nodes, groups, strict=True)]
+
+    def _checked(
+        self,
+        node: NodeProto,
+        group: list[NodeProto],
+        types: Mapping[str, onnx.ValueInfoProto],
+        constants: Mapping[str, TensorProto],
+    ) -> list[NodeProto]:
+        """The converted nodes after the repair that they need; GE1016 when one lacks a required attribute."""
+        version, repair = REPAIRS.get(node.op_type, (0, None))
+        if repair is not None and self.version < version:
+            group = repair(node, group, Context(types, constants, self._unique, self._where(node)))
+        for new in group:
+            schema = schema_at(new.op_type, OPSET)
+            given = {attribute.name for attribute in new.attribute}
+            for attribute in () if schema is None else schema.attributes.values():
+                if attribute.required and attribute.name not in given:
+                    what = f"{node.op_type} of opset {self.version} lacks attribute '{attribute.name}' of opset {OPSET}"
+                    raise GeError("GE1016", what, self._where(node))
+        return group
+
+    def _refuse(self, node: NodeProto) -> None:
+        """Raise GE1016 for a node whose conversion is known to be wrong."""
+        version, why = REFUSED.get(node.op_type, (0, ""))
+        if self.version < version:
+            what = f"{node.op_type} cannot be converted from opset {self.version} to {OPSET}"
+            raise GeError("GE1016", what, self._where(node), why=why)
 
     def _grouped(
         self, nodes: Sequence[NodeProto], converted: Sequence[NodeProto], known: Collection[str]
@@ -287,5 +320,5 @@ def _constant_node(tensor: TensorProto) -> NodeProto:
 
 def _reason(error: Any) -> str:
     """The converter's own words, without its source position."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
+    text = " ".join(str(error).split())
+    return text.rpartition(" failed: ")[2] or type(error).__name__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,8 +50,8 @@ def named_inputs(inputs: Inputs, expected: Sequence[TensorInfo]) -> dict[str, ND
 
 def _by_name(inputs: Inputs, expected: Sequence[TensorInfo]) -> Mapping[str, Any]:
     if isinstance(inputs, Mapping):
-        return cast("Mapping[str, Any]", inputs)
-    values = [inputs] if isinstance(inputs, np.ndarray) else list(cast("Sequence[Any]", inputs))
+        return inputs
+    values = [inputs] if isinstance(inputs, np.ndarray) else list(inputs)
     if len(values) > len(expected):
         raise GeError("GE6003", f"{len(values)} inputs are given; the model has {_listed(expected)}")
     return {info.name: value for info, value in zip(expected, values, strict=False)}

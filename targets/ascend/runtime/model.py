@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
-from ge.dialects.om.values import SPARE, Area
+from ge.dialects.om.values import ALIGNMENT, Area
 from ge.ir.attributes import layout_of
 from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
-from ge.maths.layouts import pack, storage_shape, unpack
+from ge.maths.layouts import pack, round_up, storage_shape, unpack
 from ge.targets.ascend.om.kernels import host_module
 from ge.targets.ascend.om.model import OmModel, Task, Value
 from ge.targets.ascend.runtime.inputs import Inputs, TensorInfo, named_inputs
+from ge.targets.ascend.runtime.launch import Device, Window
 from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
+from ge.targets.ascend.soc import load_soc
 
 Array: TypeAlias = NDArray[Any]
 
@@ -31,11 +33,15 @@ class Model:
 
     def __init__(self, model: OmModel, *, strict: bool = False) -> None:
         self._model = model
-        self._strict = strict
-        self._memory: Array = _allocate(model.memory_size)
-        self._weights: Array = np.frombuffer(model.weights, np.uint8)
+        self._fill = STRICT_FILL if strict else 0
+        weight_size = round_up(model.weights.nbytes, ALIGNMENT)
+        memory = _allocate(weight_size + model.memory_size)
+        memory[: model.weights.nbytes] = np.frombuffer(model.weights, np.uint8)
+        self._base = {Area.WEIGHTS: 0, Area.MEMORY: weight_size}
+        self._device = Device(load_soc(model.soc), memory, strict=strict)
         self._host_values: dict[str, Any] = {}
         self._host_modules: dict[str, ModuleOp] = {}
+        self._binaries = {name: bytes(binary) for name, binary in model.core_kernels.items()}
         self.name = model.name
         self.soc = model.soc
         self.inputs = tuple(TensorInfo.of(name, value) for name, value in model.inputs.items())
@@ -50,30 +56,21 @@ class Model:
         start = time.perf_counter()
         arrays = named_inputs(inputs, self.inputs)
         self._host_values.clear()
-        self._memory[:] = STRICT_FILL if self._strict else 0
+        self._device.memory[self._base[Area.MEMORY] :] = self._fill
         for name, array in arrays.items():
             self._write(self._model.inputs[name], array)
-        runs = tuple(self._run_task(task) for task in self._model.tasks)
+        runs = tuple(self._run_on_host(task) if task.on_host else self._launch(task) for task in self._model.tasks)
         outputs = {name: self._read(value) for name, value in self._model.outputs.items()}
-        self.statistics = RunStatistics(runs, time.perf_counter() - start)
+        self.statistics = RunStatistics(runs, time.perf_counter() - start, self._device.soc)
         return outputs
 
     # ------------------------------------------------------------ tasks
 
-    def _run_task(self, task: Task) -> TaskRun:
-        return self._run_on_host(task) if task.on_host else self._run_kernel(task)
-
-    def _run_kernel(self, task: Task) -> TaskRun:
-        """Run a kernel on the simulated cores. Its arguments are regions of memory."""
-        from ge.targets.ascend.simulator import run_kernel
-
-        start = time.perf_counter()
-        regions = [self._region(value) for value in (*task.inputs, *task.outputs)]
-        result = run_kernel(self._model.core_kernels[task.kernel], regions, self.soc, strict=self._strict)
-        return TaskRun(
-            *(task.operator, task.kind, task.kernel, False, task.blocks, time.perf_counter() - start),
-            *(result.cycles, result.pipe_cycles, result.gm_bytes, result.saturations),
-        )
+    def _launch(self, task: Task) -> TaskRun:
+        """Run a kernel on the simulated cores."""
+        windows = [self._window(value) for value in (*task.inputs, *task.outputs)]
+        run = TaskRun(task.operator, task.kind, task.kernel, False, task.blocks)
+        return self._device.launch(self._binaries[task.kernel], windows, run)
 
     def _run_on_host(self, task: Task) -> TaskRun:
         """Run work of the host as the meaning of its ONNX operations."""
@@ -83,12 +80,7 @@ class Model:
         if task.kernel not in self._host_modules:
             self._host_modules[task.kernel] = host_module(bytes(self._model.host_kernels[task.kernel]))
         inputs = {f"x{number}": self._read(value) for number, value in enumerate(task.inputs)}
-        try:
-            outputs: Mapping[str, Any] = run_module(self._host_modules[task.kernel], inputs)
-        except GeError:
-            raise
-        except Exception as error:
-            raise GeError("GE6006", f"{task.kind}: {error}", f"node '{task.operator}'") from error
+        outputs: Mapping[str, Any] = run_module(self._host_modules[task.kernel], inputs)
         for value, result in zip(task.outputs, outputs.values(), strict=True):
             self._write(value, result)
         seconds = time.perf_counter() - start
@@ -96,37 +88,41 @@ class Model:
 
     # ------------------------------------------------------------ memory
 
-    def _region(self, value: Value) -> Array:
-        """The bytes of a value in its memory, with the spare bytes after it."""
-        memory = self._weights if value.area is Area.WEIGHTS else self._memory
-        return memory[value.offset : value.offset + value.nbytes + SPARE]
+    def _window(self, value: Value) -> Window:
+        """Where a value lies in device memory."""
+        return self._base[value.area] + value.offset, value.nbytes
+
+    def _bytes(self, value: Value) -> Array:
+        """The bytes of a value in device memory."""
+        start, size = self._window(value)
+        return self._device.memory[start : start + size]
 
     def _read(self, value: Value) -> Any:
         """A value as an array in origin shape (a copy); values of the host as they are."""
         if value.area is Area.HOST:
             return self._host_values[value.name]
         shape, layout = static_shape(value.type), layout_of(value.type)
-        stored = self._region(value)[: value.nbytes].view(_dtype(value)).reshape(storage_shape(layout, shape))
+        stored = self._bytes(value).view(_dtype(value)).reshape(storage_shape(layout, shape))
         return np.array(unpack(stored, layout, shape))
 
-    def _write(self, value: Value, array: Any) -> None:
+    def _write(self, value: Value, data: Any) -> None:
         """Store an array in origin shape; values of the host are kept as they are."""
         if value.area is Area.HOST:
-            self._host_values[value.name] = array
+            self._host_values[value.name] = data
             return
-        shape: Sequence[int] = static_shape(value.type)
-        if array.shape != tuple(shape) or array.dtype != _dtype(value):
+        array = np.asarray(data)
+        if array.shape != static_shape(value.type) or array.dtype != _dtype(value):
             found = f"{array.dtype.name}{list(array.shape)}"
             raise GeError("GE6006", f"a result is {found}, but must be {value.type}", f"node '{value.name}'")
         stored = np.ascontiguousarray(pack(array, layout_of(value.type)))
-        self._region(value)[: value.nbytes] = stored.reshape(-1).view(np.uint8)
+        self._bytes(value)[:] = stored.reshape(-1).view(np.uint8)
 
 
 def _dtype(value: Value) -> np.dtype[Any]:
     return numpy_dtype(tensor_type_of(value.type).element_type)
 
 
-def _allocate(size: int) -> Array:
+def _allocate(size: int) -> NDArray[np.uint8]:
     """Device memory. Raises GE6009 when this machine has not enough."""
     try:
         return np.zeros(size, np.uint8)

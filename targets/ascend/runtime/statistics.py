@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from ge.targets.ascend.soc import Soc
+
 
 @dataclass(frozen=True)
 class TaskRun:
@@ -16,12 +18,12 @@ class TaskRun:
     kernel: str
     on_host: bool
     blocks: int
-    seconds: float
+    seconds: float = 0.0
     """Wall time on this machine."""
     cycles: int = 0
     """Of the slowest core."""
     pipe_cycles: Mapping[str, int] = field(default_factory=dict[str, int])
-    """How long each pipe was busy, summed over the cores."""
+    """How long each pipe of the slowest core was busy."""
     gm_bytes: int = 0
     """Read from and written to device memory."""
     saturated: int = 0
@@ -35,11 +37,18 @@ class RunStatistics:
     tasks: tuple[TaskRun, ...]
     seconds: float
     """Wall time on this machine, with inputs and outputs."""
+    soc: Soc = field(repr=False)
 
     @property
     def cycles(self) -> int:
         """Cycles of all kernels."""
         return sum(task.cycles for task in self.tasks)
+
+    @property
+    def device_seconds(self) -> float:
+        """Time on the chip: the cycles of all kernels, and the start of each. Work of the host is not counted."""
+        launches = sum(not task.on_host for task in self.tasks)
+        return self.soc.seconds(self.cycles + launches * self.soc.launch_cycles)
 
     @property
     def pipe_cycles(self) -> dict[str, int]:

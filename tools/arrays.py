@@ -1,0 +1,105 @@
+"""Arrays on the command line: inputs from files or at random, outputs to files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.ir import Attribute
+
+from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
+from ge.ir.errors import GeError
+
+
+@dataclass(frozen=True)
+class InputInfo:
+    """An input of a module of any level."""
+
+    name: str
+    type: Attribute
+
+    def random(self, generator: np.random.Generator) -> NDArray[Any]:
+        """Values of the input's type: normally distributed floats, integers 0 or 1. Raises GE6002 without a shape."""
+        try:
+            dtype, shape = numpy_dtype(tensor_type_of(self.type).element_type), static_shape(self.type)
+        except GeError as error:
+            what = f"input '{self.name}' has type {self.type}, which has no random values"
+            raise GeError("GE6002", what, remedy=f"Give it with --input {self.name}=FILE.") from error
+        if dtype.kind in "iub":
+            return generator.integers(0, 2, shape).astype(dtype)
+        return generator.standard_normal(shape).astype(dtype)
+
+
+def random_inputs(inputs: Iterable[InputInfo], seed: int) -> dict[str, NDArray[Any]]:
+    """A random value for every input; the same ones for the same seed."""
+    generator = np.random.default_rng(seed)
+    return {info.name: info.random(generator) for info in inputs}
+
+
+def read_inputs(specs: Sequence[str], inputs: Sequence[InputInfo]) -> dict[str, Any]:
+    """The arrays that the options ``--input`` name: ``name=file``, or a file alone.
+
+    A file alone is an ``.npz`` archive with one array for each name, or the value of the one input. Raises GE6003 and
+    GE6007.
+    """
+    values: dict[str, Any] = {}
+    for spec in specs:
+        name, separator, file = spec.rpartition("=")
+        if separator:
+            values[name] = read_array(file)
+        elif spec.endswith(".npz"):
+            values.update(_load(Path(spec)))
+        elif len(inputs) == 1:
+            values[inputs[0].name] = read_array(spec)
+        else:
+            raise GeError("GE6007", f"'{spec}' does not say which input it is for", remedy="Write --input name=FILE.")
+    return values
+
+
+def read_array(file: str) -> Any:
+    """The array in an ``.npy`` file, an ``.npz`` file of one array, or a ``.pb`` file of a tensor. Raises GE6007."""
+    path = Path(file)
+    if path.suffix == ".pb":
+        return _read_tensor(path)
+    arrays = _load(path)
+    if len(arrays) != 1:
+        raise GeError("GE6007", f"'{file}' holds {len(arrays)} arrays, one is wanted")
+    return next(iter(arrays.values()))
+
+
+def _load(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of an archive by name; a file of one array has one without a name."""
+    try:
+        loaded: Any = np.load(path)
+        return {"": loaded} if isinstance(loaded, np.ndarray) else dict(loaded)
+    except (OSError, ValueError, EOFError) as error:
+        raise GeError("GE6007", f"'{path}': {error}") from error
+
+
+def _read_tensor(path: Path) -> Any:
+    import onnx
+    from google.protobuf.message import DecodeError
+    from onnx import numpy_helper
+
+    try:
+        return numpy_helper.to_array(onnx.TensorProto.FromString(path.read_bytes()))
+    except (OSError, ValueError, DecodeError) as error:
+        raise GeError("GE6007", f"'{path}': {error}") from error
+
+
+def write_outputs(outputs: Mapping[str, Any], folder: Path) -> list[Path]:
+    """Write every array as ``<name>.npy``; the files. Raises GE1003."""
+    files: list[Path] = []
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, value in outputs.items():
+            files.append(folder / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', name)}.npy")
+            np.save(files[-1], np.asarray(value))
+    except OSError as error:
+        raise GeError("GE1003", f"cannot write to '{folder}': {error.strerror or error}") from error
+    return files

@@ -1,0 +1,170 @@
+"""Running a module of any level, or an OM file, on named arrays.
+
+| module | runs as |
+|---|---|
+| ``onnx`` operations | :mod:`ge.dialects.onnx.meaning` |
+| ``graph`` operations | :mod:`ge.dialects.graph.meaning` |
+| a device program with ``tile`` kernels | the same; kernels as :mod:`ge.dialects.tile.meaning` defines them |
+| a device program with ``cube`` kernels | the same; kernels are encoded and simulated |
+| ``om``, an OM file | :class:`ge.Runtime` |
+"""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ArrayAttr, Float16Type, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation
+
+from ge.dialects.cube.kernel import CubeKernelOp
+from ge.dialects.graph import LaunchOp
+from ge.dialects.om import ModelOp
+from ge.ir.attributes import layout_of
+from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
+from ge.ir.errors import GeError
+from ge.maths.layouts import storage_shape
+from ge.targets.ascend.runtime.statistics import TaskRun
+from ge.tools.arrays import InputInfo
+
+
+class Executable(ABC):
+    """Something that turns named arrays into named arrays."""
+
+    level: str
+    inputs: tuple[InputInfo, ...]
+    half: bool
+    """Whether it computes in float16 (decides how closely it can agree with a reference)."""
+    tasks: Sequence[TaskRun] = ()
+    """What the simulated kernels of the last run took."""
+
+    @abstractmethod
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        """Run once."""
+
+
+class OmExecutable(Executable):
+    """An OM file."""
+
+    level = "om"
+    half = True
+
+    def __init__(self, source: str | Path | bytes, strict: bool) -> None:
+        from ge.targets.ascend.om.reader import read_model
+        from ge.targets.ascend.runtime.model import Model
+
+        model = read_model(source)
+        self.inputs = tuple(InputInfo(name, value.type) for name, value in model.inputs.items())
+        self._model = Model(model, strict=strict)
+
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        outputs = self._model.run(inputs)
+        assert self._model.statistics is not None
+        self.tasks = self._model.statistics.tasks
+        return outputs
+
+
+class OnnxExecutable(Executable):
+    """A module of onnx operations."""
+
+    level = "onnx"
+    half = False
+
+    def __init__(self, module: ModuleOp, main: FuncOp) -> None:
+        self._module = module
+        self.inputs = _inputs(main, "onnx.input_names")
+
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        from ge.dialects.onnx.meaning import run_module
+
+        return run_module(self._module, inputs)
+
+
+class GraphExecutable(Executable):
+    """A module of graph operations, perhaps with kernels."""
+
+    def __init__(self, module: ModuleOp, main: FuncOp, strict: bool) -> None:
+        self._module = module
+        self._strict = strict
+        self._binaries: dict[str, bytes] = {}
+        self._runs: list[TaskRun] = []
+        self._launches = {op.kernel.root_reference.data: op for op in main.body.block.ops if isinstance(op, LaunchOp)}
+        kernels = [op for op in module.ops if op.name in ("tile.kernel", "cube.kernel")]
+        self.level = kernels[0].name.partition(".")[0] if kernels else "graph"
+        self.half = bool(kernels) or any(_is_half(result.type) for op in main.body.block.ops for result in op.results)
+        self.inputs = _inputs(main, "graph.input_names")
+
+    def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        from ge.dialects.graph.meaning import run_module
+
+        self._runs.clear()
+        outputs = run_module(self._module, inputs, self._launch)
+        self.tasks = tuple(self._runs)
+        return outputs
+
+    def _launch(self, kernel: Operation, arrays: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
+        """Run a kernel on arrays in storage format."""
+        if not isinstance(kernel, CubeKernelOp):
+            from ge.dialects.tile.meaning import run_kernel
+
+            return run_kernel(kernel, arrays)
+        return self._simulate(kernel, arrays)
+
+    def _simulate(self, kernel: CubeKernelOp, arrays: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
+        """Run a kernel on the simulator; the types of its results are those of the launch."""
+        from ge.dialects.cube.encoding import encode
+        from ge.targets.ascend.runtime.launch import completed
+        from ge.targets.ascend.simulator import run_kernel
+
+        start = time.perf_counter()
+        name = kernel.sym_name.data
+        if name not in self._binaries:
+            self._binaries[name] = encode(kernel)
+        op = self._launches[name]
+        results = [_storage(result.type) for result in op.outputs]
+        soc = kernel.soc.data
+        result = run_kernel(self._binaries[name], [*arrays, *results], soc, strict=self._strict, name=name)
+        run = TaskRun(name, op.op_type.data, name, False, kernel.block_count)
+        self._runs.append(completed(run, result, time.perf_counter() - start))
+        return result.outputs
+
+
+def executable(module: ModuleOp, *, strict: bool = False) -> Executable:
+    """What runs a module. Raises GE3004 for a module of no level that runs."""
+    if any(isinstance(op, ModelOp) for op in module.ops):
+        from ge.targets.ascend.om.writer import model_bytes
+
+        return OmExecutable(model_bytes(module), strict)
+    main = next((op for op in module.ops if isinstance(op, FuncOp)), None)
+    if main is None:
+        raise GeError("GE3004", "the module has no function to run")
+    levels = {op.name.partition(".")[0] for op in main.body.block.ops} - {"func"}
+    if levels <= {"onnx"} and "graph.input_names" not in main.attributes:
+        return OnnxExecutable(module, main)
+    return GraphExecutable(module, main, strict)
+
+
+def _inputs(main: FuncOp, attribute: str) -> tuple[InputInfo, ...]:
+    """The inputs of a function, by the names that an attribute of it lists."""
+    arguments = main.body.block.args
+    names = main.attributes.get(attribute)
+    if not isinstance(names, ArrayAttr):
+        return tuple(InputInfo(f"arg{number}", argument.type) for number, argument in enumerate(arguments))
+    listed = [name.data for name in cast("ArrayAttr[StringAttr]", names)]
+    return tuple(InputInfo(name, argument.type) for name, argument in zip(listed, arguments, strict=True))
+
+
+def _is_half(type: Attribute) -> bool:
+    return isinstance(getattr(type, "element_type", None), Float16Type)
+
+
+def _storage(type: Attribute) -> NDArray[Any]:
+    """An array for a value of a type, in storage shape."""
+    shape = storage_shape(layout_of(type), static_shape(type))
+    return np.empty(shape, numpy_dtype(tensor_type_of(type).element_type))

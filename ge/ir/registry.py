@@ -59,6 +59,7 @@ PASSES: dict[str, str] = {
     # graph to tile
     # tile
     # tile to cube
+    "convert-tile-to-cube": "ge.lowering.tile_to_cube.convert:ConvertTileToCube",
     # cube
     # to om
     "plan-memory": "ge.passes.graph.plan_memory:PlanMemoryPass",

@@ -1,8 +1,8 @@
 """How the elements of a tile lie in a buffer, and what one vector instruction covers of them. No IR.
 
-A tile is row-major of its shape; its elements need not be: a slice skips some, a broadcast repeats some, a reshape joins
-dimensions that are not contiguous. A :class:`Layout` gives, for each dimension of the tile, the *axes* that make it up,
-outermost first. All sizes and strides are in elements.
+A tile is row-major of its shape; its elements need not be: a slice skips some, a broadcast repeats some, a reshape
+joins dimensions that are not contiguous. A :class:`Layout` gives, for each dimension of the tile, the *axes* that make
+it up, outermost first. All sizes and strides are in elements.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Layout:
         return Layout(tuple(dims))
 
     def slice(self, starts: Sequence[int | None], sizes: Sequence[int], steps: Sequence[int]) -> Sliced | None:
-        """Every `step`-th element from `start` (None: not known now) of each dimension, or None if that is no layout."""
+        """Every `step`-th element from `start` (None: not known now) of each dimension; None if that is no layout."""
         dims: list[tuple[Axis, ...]] = []
         units: list[int] = []
         offset = 0
@@ -209,28 +209,39 @@ class VectorCall:
 
 @dataclass(frozen=True)
 class VectorLimits:
-    """What the fields of a vector instruction can hold."""
+    """What the fields of a vector instruction can hold: elements, and strides in blocks."""
 
-    repeats: int = 255
-    block_stride: int = 255
-    repeat_stride: int = 255
+    count: int
+    block_stride: int
+    repeat_stride: int
 
 
-def vector_calls(
-    axes: Sequence[CommonAxis], lanes: Sequence[int], limits: VectorLimits = VectorLimits()
-) -> list[VectorCall] | None:
+def vector_calls(axes: Sequence[CommonAxis], lanes: Sequence[int], limits: VectorLimits) -> list[VectorCall] | None:
     """Cover `axes` by vector instructions, as few as possible; operand i has `lanes[i]` elements in a block.
 
     None when an operand is not regular in blocks: its elements are not contiguous within one, or do not start at one.
     """
+    axes = _join_padded_rows(axes, lanes)
     candidates = [_rows(axes, lanes, limits), *_blockwise(axes, lanes, limits)]
     found = [calls for calls in candidates if calls is not None]
     return min(found, key=lambda calls: sum(call.runs for call in calls)) if found else None
 
 
+def _join_padded_rows(axes: Sequence[CommonAxis], lanes: Sequence[int]) -> Sequence[CommonAxis]:
+    """Rows that end inside a block and go on at the next one in every operand, as one run over the gaps, too."""
+    if len(axes) < 2 or any(stride != 1 for stride in axes[-1].strides):
+        return axes
+    *outer, rows, inner = axes
+    ends = {-(-inner.size // width) * width for width in lanes}
+    if inner.size % min(lanes) == 0 or len(ends | set(rows.strides)) > 1:
+        return axes
+    run = (rows.size - 1) * rows.strides[0] + inner.size
+    return [*outer, CommonAxis(run, inner.strides)]
+
+
 def _rows(axes: Sequence[CommonAxis], lanes: Sequence[int], limits: VectorLimits) -> list[VectorCall] | None:
     """One instruction per contiguous run."""
-    outer, inner = (axes[:-1], axes[-1]) if axes else ([], CommonAxis(1, (1,) * len(lanes)))
+    *outer, inner = axes or [CommonAxis(1, (1,) * len(lanes))]
     if any(stride != 1 for stride in inner.strides) or not _aligned(outer, lanes):
         return None
     per_repeat = BLOCKS_PER_REPEAT * min(lanes)
@@ -281,9 +292,7 @@ def _block_strides(axis: CommonAxis, lanes: Sequence[int], unit: int) -> tuple[i
     narrow = [stride == unit for stride, width in zip(axis.strides, lanes, strict=True) if width < unit]
     if not all(narrow):
         return None
-    return tuple(
-        stride // width if width == unit else 1 for stride, width in zip(axis.strides, lanes, strict=True)
-    )
+    return tuple(stride // width if width == unit else 1 for stride, width in zip(axis.strides, lanes, strict=True))
 
 
 def _aligned(axes: Iterable[CommonAxis], lanes: Sequence[int]) -> bool:
@@ -299,10 +308,10 @@ def _split(
     repeats: tuple[int, ...],
     limits: VectorLimits,
 ) -> list[VectorCall]:
-    """Calls of at most `limits.repeats` repeats; `steps` is how far, in elements, one repeat moves each operand."""
-    most = limits.repeats * per_repeat
+    """Calls of at most `limits.count` elements; `steps` is how far, in elements, one repeat moves each operand."""
+    most = limits.count // per_repeat * per_repeat
     full, rest = divmod(count, most)
-    jump = tuple(limits.repeats * step for step in steps)
+    jump = tuple(most // per_repeat * step for step in steps)
     calls: list[VectorCall] = []
     if full:
         many = [CommonAxis(full, jump)] if full > 1 else []

@@ -1,0 +1,251 @@
+"""`tile.load`: from device memory into the unified buffer, or into L1 for what feeds the cube unit.
+
+* A slice that may leave the tensor is clipped; in the unified buffer, all of it is set to `fill` before.
+* A row that ends inside a block is moved up to the end of the block; the lanes after its end are filled afterwards.
+* A slab of a convolution keeps in L1 only what is inside the tensor; rows outside are padding of the `load3d`.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from ge.dialects import tile
+from ge.dialects.cube.instructions.copies import CopyGmToL1, CopyGmToUb
+from ge.dialects.cube.instructions.vector import VectorDupMasked
+from ge.dialects.cube.spaces import BLOCK, Space
+from ge.dialects.tile.types import gm_type, tile_type
+from ge.lowering.tile_to_cube.builder import KernelBuilder
+from ge.lowering.tile_to_cube.elementwise import fill
+from ge.lowering.tile_to_cube.index_math import Index, Truth
+from ge.lowering.tile_to_cube.places import L1Tile, Place, Slab, UbTile, is_slab, needed
+from ge.lowering.tile_to_cube.strides import Axis, Layout
+from ge.lowering.tile_to_cube.transfers import MoveAxis, most, move
+
+
+@dataclass(frozen=True)
+class Clip:
+    """A dimension of a slice, clipped to the tensor: `count` of `size` positions from `start`, `skipped` before and `dropped` after."""
+
+    start: Index
+    skipped: Index
+    count: Index
+    dropped: Index
+    size: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is outside."""
+        return self.count is self.size or self.count == self.size
+
+
+def clip(k: KernelBuilder, offset: Index, size: int, bound: int) -> Clip:
+    """The positions `offset` to `offset + size` that lie in a dimension of size `bound`."""
+    inside = k.math.bounds(offset)
+    before = 0 if inside.low >= 0 else k.math.max(k.math.sub(0, offset), 0)
+    after = 0 if inside.high <= bound - size else k.math.max(k.math.add(offset, size - bound), 0)
+    count = k.math.sub(k.math.sub(size, before), after)
+    return Clip(k.math.add(offset, before), before, count, after, size)
+
+
+def row_major(sizes: tuple[int, ...]) -> list[int]:
+    """The stride of each dimension of a tensor, in elements."""
+    return [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+
+
+def memory_place(k: KernelBuilder, memory: SSAValue, clips: list[Clip], element: int) -> Place:
+    """Where a clipped slice of a tensor in device memory starts."""
+    strides = row_major(gm_type(memory).sizes)
+    terms = [k.math.mul(c.start, stride * element) for c, stride in zip(clips, strides, strict=True)]
+    return Place(k.memories[memory], k.math.sum(*terms))
+
+
+def box(
+    k: KernelBuilder, layout: Layout, clips: list[Clip], strides: list[int], element: int, *, to_memory: bool
+) -> tuple[Index, list[MoveAxis]] | None:
+    """The axes of a move between a clipped slice with `strides` and a tile with the same dimensions in `layout`.
+
+    With it comes where the move starts in the tile, in bytes. None when a dimension that is clipped is not regular.
+    """
+    moves: list[MoveAxis] = []
+    offsets: list[Index] = []
+    for axes, clipped, stride in zip(layout.dims, clips, strides, strict=True):
+        kept = axes if clipped.is_whole else _clip_axes(k, axes, clipped, element)
+        if kept is None:
+            return None
+        if axes:
+            offsets.append(k.math.mul(clipped.skipped, axes[-1].stride * element))
+        inner = 1
+        dimension: list[MoveAxis] = []
+        for axis_count, on_chip in reversed(kept):
+            away, near = inner * stride * element, on_chip * element
+            dimension.append(MoveAxis(axis_count, *((away, near) if to_memory else (near, away))))
+            inner *= axis_count if isinstance(axis_count, int) else 1
+        moves += reversed(dimension)
+    return k.math.sum(*offsets), moves
+
+
+def _clip_axes(k: KernelBuilder, axes: tuple[Axis, ...], clipped: Clip, element: int) -> list[tuple[Index, int]] | None:
+    """The axes of a dimension of which only `clipped.count` positions are moved: one axis, or blocks of one axis."""
+    if not axes:
+        return []
+    if len(axes) == 1:
+        return [(clipped.count, axes[0].stride)]
+    *outer, inner = axes
+    if len(outer) > 1 or inner.size * element != BLOCK or clipped.skipped != 0:
+        return None
+    return [(k.math.div_up(clipped.count, inner.size), outer[0].stride), (inner.size, inner.stride)]
+
+
+def not_empty(k: KernelBuilder, clips: list[Clip]) -> Truth:
+    """Whether a clipped slice has anything in it."""
+    result: Truth = True
+    for clipped in clips:
+        if not clipped.is_whole:
+            result = k.math.both(result, k.math.less(0, clipped.count))
+    return result
+
+
+def load(k: KernelBuilder, op: tile.LoadOp) -> None:
+    """Lower one load, into each memory in which its tile is wanted."""
+    bounds = gm_type(op.source).sizes
+    if op.fill is None:
+        clips = [
+            Clip(k.index(offset), 0, size, 0, size) for offset, size in zip(op.offsets, op.slice_sizes, strict=True)
+        ]
+    else:
+        clips = [
+            clip(k, k.index(offset), size, bound)
+            for offset, size, bound in zip(op.offsets, op.slice_sizes, bounds, strict=True)
+        ]
+    wanted = needed(op.result)
+    if wanted & {Space.L1, Space.L0A, Space.L0B}:
+        _load_to_l1(k, op, clips)
+    if Space.UB in wanted:
+        _load_to_ub(k, op, clips)
+
+
+def _load_to_ub(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip]) -> None:
+    type = tile_type(op.result)
+    target = k.targets.get(op.result) or k.alloc_tile(type, op.result.name_hint, doubled=True)
+    k.put(op.result, target)
+    layout = target.layout.reshape(op.slice_sizes)
+    element = type.element_bytes
+    shape = (
+        None if layout is None else box(k, layout, clips, row_major(gm_type(op.source).sizes), element, to_memory=False)
+    )
+    if layout is None or shape is None:
+        raise k.fail(f"a slice {list(op.slice_sizes)} that is clipped does not load as {type}")
+    offset, axes = shape
+    if op.fill_value is not None:
+        with_gap: Truth = False
+        for clipped in clips:
+            with_gap = k.math.either(with_gap, k.math.less(clipped.count, clipped.size))
+        if with_gap is not False:
+            with k.when(with_gap):
+                fill(k, target, op.fill_value)
+    filled = not_empty(k, clips)
+    if filled is False:
+        return
+    with k.when(filled):
+        source = memory_place(k, op.source, clips, element)
+        move(k, CopyGmToUb, Place(target.buffer, k.math.add(target.offset, offset)), source, axes, element)
+        if op.fill_value is not None:
+            _fill_tails(k, op, target, layout, clips[-1])
+
+
+def _fill_tails(k: KernelBuilder, op: tile.LoadOp, target: UbTile, layout: Layout, last: Clip) -> None:
+    """Fill what the last block of each row brought in from after the end of the row."""
+    assert op.fill_value is not None
+    if last.is_whole or not layout.dims[-1]:
+        return
+    bound = gm_type(op.source).sizes[-1]
+    if isinstance(last.count, int):
+        lane = last.count % target.lanes
+    elif k.math.divisor(last.start) % target.lanes == 0:
+        lane = bound % target.lanes
+    else:
+        raise k.fail(
+            "a row of a load ends at a lane that is known at run time only", "Step the last dimension in blocks."
+        )
+    if lane == 0:
+        return
+    mask = ((1 << target.lanes) - 1) ^ ((1 << lane) - 1)
+    rows = [axis for axes in layout.dims[:-1] for axis in axes]
+
+    def emit(position: int, offset: Index) -> None:
+        if position < len(rows):
+            for i in k.positions(rows[position].size):
+                emit(position + 1, k.math.add(offset, k.math.mul(i, rows[position].stride * target.element_bytes)))
+            return
+        k.add(
+            VectorDupMasked(dst=(target.buffer, offset), scalar=op.fill_value or 0.0, dtype=target.dtype, mask_low=mask)
+        )
+
+    with k.when(k.math.less(last.count, last.size)):
+        block = k.math.mul(k.math.div(last.count, target.lanes), BLOCK)
+        emit(0, k.math.add(target.offset, block))
+
+
+def _load_to_l1(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip]) -> None:
+    type = tile_type(op.result)
+    element = type.element_bytes
+    place = k.alloc(Space.L1, type.nbytes, op.result.name_hint)
+    if is_slab(op.result):
+        _load_slab(k, op, clips, place)
+        return
+    layout = Layout.dense(type.sizes)
+    by_slice = layout.reshape(op.slice_sizes)
+    strides = row_major(gm_type(op.source).sizes)
+    shape = by_slice and box(k, by_slice, clips, strides, element, to_memory=False)
+    if shape is None or not all(c.is_whole for c in clips):
+        raise k.fail("an operand of a matmul that is not inside of the tensor")
+    move(k, CopyGmToL1, place, memory_place(k, op.source, clips, element), shape[1], element)
+    k.put(op.result, L1Tile(place.buffer, place.offset, layout))
+
+
+def _load_slab(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip], place: Place) -> None:
+    """Load what lies inside the tensor of a slab c1 x rows x W x 16: of its rows or, of one row, of its columns."""
+    type = tile_type(op.result)
+    planes, rows, width, _ = type.sizes
+    dims = [math.prod(op.slice_sizes[:d]) for d in range(len(clips))]
+    clipped = [d for d, c in enumerate(clips) if not c.is_whole]
+    cut = clips[clipped[0]] if clipped else Clip(0, 0, rows, 0, rows)
+    by_row = cut.size == rows and (not clipped or dims[clipped[0]] == planes)
+    if len(clipped) > 1 or (clipped and op.fill_value != 0) or not (by_row or (rows == 1 and cut.size == width)):
+        raise k.fail("only the rows of a slab can be outside of the tensor, and they read as zero there")
+    inside = k.math.max(cut.count, 1)
+    height, columns = (inside, width) if by_row else (1, inside)
+    source = memory_place(k, op.source, clips, type.element_bytes)
+    plane = _plane_bytes(k, op, planes)
+    _copy_planes(k, place, source, planes, plane, k.math.mul(height, columns) if by_row else columns)
+    top = cut.skipped if by_row else 0
+    bottom = cut.dropped if by_row else 0
+    k.put(op.result, Slab(place.buffer, place.offset, planes, height, columns, top, bottom))
+
+
+def _plane_bytes(k: KernelBuilder, op: tile.LoadOp, planes: int) -> int:
+    """How far the planes of a slab are apart in device memory."""
+    type = gm_type(op.source)
+    leading = [d for d, size in enumerate(op.slice_sizes) if math.prod(op.slice_sizes[: d + 1]) <= planes and size > 1]
+    if len(leading) > 1:
+        raise k.fail("the planes of a slab lie in one dimension of the tensor")
+    return row_major(type.sizes)[leading[0]] * type.element_bytes if leading else 0
+
+
+def _copy_planes(k: KernelBuilder, dst: Place, src: Place, planes: int, plane: int, run: Index) -> None:
+    """Copy `planes` runs of `run` blocks, `plane` bytes apart in device memory, one after the other into L1."""
+    gap = k.math.sub(plane // BLOCK, run) if planes > 1 else 0
+    if planes == 1 or k.math.bounds(gap).high <= most(CopyGmToL1, "src_gap"):
+        k.add(
+            CopyGmToL1(
+                dst=(dst.buffer, dst.offset), src=(src.buffer, src.offset), bursts=planes, length=run, src_gap=gap
+            )
+        )
+        return
+    for i in k.positions(planes):
+        near = k.math.add(dst.offset, k.math.mul(k.math.mul(i, run), BLOCK))
+        away = k.math.add(src.offset, k.math.mul(i, plane))
+        k.add(CopyGmToL1(dst=(dst.buffer, near), src=(src.buffer, away), length=run))

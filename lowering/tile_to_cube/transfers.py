@@ -1,0 +1,117 @@
+"""Moving boxes of bytes between memories with as few copy instructions as possible.
+
+A copy instruction moves `bursts` runs of `length` blocks, with a gap of whole blocks between runs on either side. A box
+of more dimensions, or one with other distances, takes a loop of copies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from ge.dialects.cube.fields import Integer
+from ge.dialects.cube.instruction import Instruction
+from ge.dialects.cube.instructions.copies import Copy, CopyUbToGm
+from ge.dialects.cube.instructions.sync import PipeBarrier
+from ge.dialects.cube.spaces import BLOCK
+from ge.lowering.tile_to_cube.builder import KernelBuilder
+from ge.lowering.tile_to_cube.index_math import Index
+from ge.lowering.tile_to_cube.places import Place
+
+
+@dataclass(frozen=True)
+class MoveAxis:
+    """`count` positions, `dst` and `src` bytes apart."""
+
+    count: Index
+    dst: int
+    src: int
+
+
+def move(k: KernelBuilder, copy: type[Copy], dst: Place, src: Place, axes: Sequence[MoveAxis], element: int) -> None:
+    """Copy a box: `axes` outermost first, around runs of `element` bytes. Runs are rounded up to whole blocks.
+
+    A rounded run to global memory reaches into the next one, which must be written later: such runs go one by one in
+    order, with a barrier before each.
+    """
+    outer, length, exact = _contiguous_run(k, axes, element)
+    ordered = not exact and copy is CopyUbToGm
+    burst = None if ordered else _burst_axis(k, copy, outer, length)
+    loops = [axis for axis in outer if axis is not burst]
+
+    def emit(position: int, dst_offset: Index, src_offset: Index) -> None:
+        if position < len(loops):
+            axis = loops[position]
+            for i in k.positions(axis.count):
+                emit(
+                    position + 1,
+                    k.math.add(dst_offset, k.math.mul(i, axis.dst)),
+                    k.math.add(src_offset, k.math.mul(i, axis.src)),
+                )
+            return
+        if ordered:
+            k.add(PipeBarrier(pipe=copy.PIPE))
+        _emit(k, copy, Place(dst.buffer, dst_offset), Place(src.buffer, src_offset), burst, length)
+
+    emit(0, dst.offset, src.offset)
+
+
+def _contiguous_run(k: KernelBuilder, axes: Sequence[MoveAxis], element: int) -> tuple[list[MoveAxis], Index, bool]:
+    """The axes that remain around the longest contiguous run, its length in blocks, and whether that is exact."""
+    outer = [axis for axis in axes if axis.count != 1]
+    run = element
+    while outer and outer[-1].dst == outer[-1].src == run:
+        count = outer.pop().count
+        if isinstance(count, int):
+            run *= count
+        elif run % BLOCK == 0:
+            return outer, k.math.mul(count, run // BLOCK), True
+        else:
+            exact = k.math.divisor(count) * run % BLOCK == 0
+            return outer, k.math.div_up(k.math.mul(count, run), BLOCK), exact
+    return outer, -(-run // BLOCK), run % BLOCK == 0
+
+
+def _burst_axis(k: KernelBuilder, copy: type[Copy], axes: Sequence[MoveAxis], length: Index) -> MoveAxis | None:
+    """The axis with most positions that one instruction can step along."""
+    limit = most(copy, "bursts")
+
+    lengths = k.math.bounds(length)
+
+    def fits(axis: MoveAxis) -> bool:
+        if axis.dst % BLOCK or axis.src % BLOCK:
+            return False
+        strides = (axis.dst // BLOCK, axis.src // BLOCK)
+        if min(strides) < lengths.high or max(strides) - lengths.low > most(copy, "src_gap"):
+            return False
+        return isinstance(axis.count, int) or k.math.bounds(axis.count).high <= limit
+
+    fitting = [axis for axis in axes if fits(axis)]
+    return max(fitting, key=lambda axis: k.math.bounds(axis.count).high, default=None)
+
+
+def _emit(k: KernelBuilder, copy: type[Copy], dst: Place, src: Place, burst: MoveAxis | None, length: Index) -> None:
+    if burst is None:
+        k.add(copy(dst=(dst.buffer, dst.offset), src=(src.buffer, src.offset), length=length))
+        return
+    limit = most(copy, "bursts")
+    counts = [burst.count]
+    if isinstance(burst.count, int) and burst.count > limit:
+        counts = [limit] * (burst.count // limit) + [burst.count % limit] * (burst.count % limit > 0)
+    for i, count in enumerate(counts):
+        k.add(
+            copy(
+                dst=(dst.buffer, k.math.add(dst.offset, i * limit * burst.dst)),
+                src=(src.buffer, k.math.add(src.offset, i * limit * burst.src)),
+                bursts=count,
+                length=length,
+                src_gap=k.math.sub(burst.src // BLOCK, length),
+                dst_gap=k.math.sub(burst.dst // BLOCK, length),
+            )
+        )
+
+
+def most(instruction: type[Instruction], field: str) -> int:
+    """The greatest number that a field of an instruction holds."""
+    return next(cast(Integer, f).max for f in instruction.FIELDS if f.name == field)

@@ -214,8 +214,11 @@ class Float(Field):
         return -value if negative else value
 
     def format(self, value: Immediate) -> str:
-        text = f"{value:.9g}"
-        if any(c in text for c in ".n"):
+        if isinstance(value, str) or not math.isfinite(value):
+            return str(value)
+        # The fewest digits that give the same float32; nine always do.
+        text = next(t for digits in range(1, 10) if float32(float(t := f"{value:.{digits}g}")) == value or digits == 9)
+        if "." in text:
             return text
         mantissa, exponent, power = text.partition("e")
         return f"{mantissa}.0{exponent}{power}"

@@ -29,6 +29,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ge.dialects.cube.fields import READ, UPDATE, WRITE, Address, Field, Immediate
+from ge.dialects.cube.kernel import AllocOp
 from ge.dialects.cube.spaces import BufferType, Pipe, Space
 
 FieldValue: TypeAlias = "Immediate | SSAValue | Operation | tuple[SSAValue | Operation, int | SSAValue | Operation]"
@@ -260,9 +261,19 @@ class Instruction(IRDLOperation, ABC):
             elif value.type != field.operand_type:
                 raise VerifyException(f"field '{field.name}' has type {value.type}, expected {field.operand_type}")
         self.check()
+        if not self._marked():
+            self._check_bounds()
 
     def _marked(self) -> int:
         return sum(attribute == OPERAND for attribute in self.fields.data.values())
+
+    def _check_bounds(self) -> None:
+        """Check that an instruction without run-time fields stays inside its buffers."""
+        for access in self.footprint(*self.values(lambda _: 0)):
+            alloc = self.address(access.field)[0].owner
+            if isinstance(alloc, AllocOp) and access.end > alloc.total_bytes:
+                what = f"'{access.field}' reaches byte {access.end} of a buffer of {alloc.total_bytes} bytes"
+                raise VerifyException(what)
 
     def check(self) -> None:
         """Check what relates several fields. Raise VerifyException when it is wrong."""
@@ -289,6 +300,7 @@ class Instruction(IRDLOperation, ABC):
 
     @classmethod
     def parse(cls, parser: Parser) -> Instruction:
+        start = parser.pos
         by_name = {field.name: field for field in cls.FIELDS}
         found: dict[str, FieldValue] = {}
         more = bool(cls.FIELDS)
@@ -302,12 +314,12 @@ class Instruction(IRDLOperation, ABC):
             more = parser.parse_optional_punctuation(",") is not None
         missing = [field.name for field in cls.FIELDS if field.name not in found and field.default is None]
         if missing:
-            parser.raise_error(f"{cls.name} lacks {', '.join(missing)}")
+            parser.raise_error(f"{cls.name} lacks {', '.join(missing)}", at_position=start)
         attributes = parser.parse_optional_attr_dict()
         try:
             op = cls(**found)
         except VerifyException as error:
-            parser.raise_error(str(error))
+            parser.raise_error(str(error), at_position=start)
         op.attributes |= attributes
         return op
 

@@ -45,7 +45,9 @@ class Load2d(Instruction):
     )
 
     @staticmethod
-    def footprint(dst: int, dst_space: str, src: int, repeat: int, src_stride: int, dst_gap: int) -> tuple[Access, ...]:
+    def footprint(
+        dst: int, dst_space: str, src: int, repeat: int, src_stride: int, dst_gap: int, transpose: int
+    ) -> tuple[Access, ...]:
         return (
             reads("src", src, FRACTAL_F16, repeat, src_stride * FRACTAL_F16),
             writes("dst", dst, FRACTAL_F16, repeat, (1 + dst_gap) * FRACTAL_F16),
@@ -59,7 +61,7 @@ class Load2d(Instruction):
         memory.l0(dst_space).write_fractals(dst, 1 + dst_gap, fractals.transpose(0, 2, 1) if transpose else fractals)
 
     @staticmethod
-    def cycles(costs: Costs, dst: int, dst_space: str, src: int, repeat: int) -> float:
+    def cycles(costs: Costs, dst: int, dst_space: str, src: int, repeat: int, *_: int) -> float:
         return repeat * FRACTAL_F16 / costs.rate(f"l1->{dst_space}")
 
 

@@ -76,7 +76,7 @@ class Mmad(Instruction):
         memory.accumulate(dst, product, bool(init))
 
     @staticmethod
-    def cycles(costs: Costs, dst: int, a: int, b: int, m: int, k: int, n: int) -> float:
+    def cycles(costs: Costs, dst: int, a: int, b: int, m: int, k: int, n: int, init: int) -> float:
         return _blocks(m) * _blocks(k) * _blocks(n)
 
     def pipelined_after(self, earlier: Instruction) -> bool:
@@ -163,7 +163,7 @@ class CopyL0cToUb(Instruction):
             memory.put_half(target, source.clip(min=0.0) if mode == "f16_relu" else source)
 
     @staticmethod
-    def cycles(costs: Costs, dst: int, src: int, bursts: int, length: int) -> float:
+    def cycles(costs: Costs, dst: int, src: int, bursts: int, length: int, *_: int | str) -> float:
         return bursts * length * FRACTAL_F32 / costs.rate("l0c->ub")
 
 

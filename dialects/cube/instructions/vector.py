@@ -174,7 +174,7 @@ class VectorReduce(Vector):
         memory.put(memory.view("ub", dtype, dst, (len(reduced),), (dst_rep * size,)), reduced)
 
     @classmethod
-    def cycles(cls, costs: Costs, dst: int, src: int, dtype: str, count: int) -> float:
+    def cycles(cls, costs: Costs, dst: int, src: int, dtype: str, count: int, *_: int) -> float:
         return vector_cycles(costs, cls.SPEED, dtype, count)
 
 
@@ -269,7 +269,7 @@ class Vconv(Vector):
             memory.put(target, source)
 
     @classmethod
-    def cycles(cls, costs: Costs, dst: int, src: int, kind: str, count: int) -> float:
+    def cycles(cls, costs: Costs, dst: int, src: int, kind: str, count: int, *_: int) -> float:
         return vector_cycles(costs, cls.SPEED, "f32", count)
 
 
@@ -316,7 +316,7 @@ class VectorDupMasked(Vector):
         repeat[cls.lanes(mask_low, mask_high)] = memory.scalar(scalar, dtype)
 
     @classmethod
-    def cycles(cls, costs: Costs, dst: int, scalar: float, dtype: str) -> float:
+    def cycles(cls, costs: Costs, dst: int, scalar: float, dtype: str, *_: int) -> float:
         return vector_cycles(costs, cls.SPEED, dtype, 1)
 
     def check(self) -> None:
@@ -363,7 +363,7 @@ class Vnchwconv(Vector):
         memory.view("ub", "f16", dst, shape, (dst_rep * BLOCK, dst_row, 2))[...] = source.transpose(0, 2, 1)
 
     @classmethod
-    def cycles(cls, costs: Costs, dst: int, src: int, repeat: int) -> float:
+    def cycles(cls, costs: Costs, dst: int, src: int, repeat: int, *_: int) -> float:
         return repeat * LANES * LANES / costs.lanes(cls.SPEED, "f16")
 
 

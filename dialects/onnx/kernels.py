@@ -87,7 +87,7 @@ class Window:
 
 
 def _output_size(size: int, begin: int, end: int, extent: int, stride: int, ceil_mode: bool) -> int:
-    """The number of output positions along an axis; with ``ceil_mode`` the last may begin anywhere before the padding."""
+    """The number of output positions along an axis; with ``ceil_mode`` the last may begin anywhere before padding."""
     room = size + begin + end - extent
     if not ceil_mode:
         return room // stride + 1

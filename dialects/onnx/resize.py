@@ -3,8 +3,8 @@
 Along one axis, element ``i`` of the result lies at a place ``x`` of the input, which the coordinate mode gives; its
 value is the nearest element, or the sum of the neighbours of ``x`` with weights that depend on their distance.
 Coordinates are float32, as in the runtimes, so that ties fall on the same side. With corners aligned, the length of the
-result is the integer that it has, as the text of the standard and the runtimes say, not the product with the scale as in
-the reference implementation.
+result is the integer that it has, as the text of the standard and the runtimes say; the reference implementation takes
+the product with the scale.
 """
 
 from __future__ import annotations

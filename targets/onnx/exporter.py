@@ -20,9 +20,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from ge.dialects.onnx import ML_OPSET, OPSET, UNKNOWN, Constant, Custom, OnnxOp, OptionalType, SequenceType, yielded
 from ge.dialects.onnx.ops import ML_DOMAIN
 from ge.dialects.onnx.protos import GraphBuilder, add_metadata, data_type_of, text_note, text_notes
+from ge.dialects.onnx.shape_inference import AI_ONNX
 from ge.ir.errors import GeError
 from ge.ir.locations import where
-from ge.targets.onnx.importer import AI_ONNX
 from ge.targets.onnx.opsets import keeps_meaning, schema_at
 
 _MIN_IR_VERSION = 4

@@ -1,7 +1,8 @@
 """From an ONNX model to a module of the onnx dialect.
 
 The steps: open the file (:mod:`ge.targets.onnx.model_file`), inline local functions, convert to the newest opset
-(:mod:`ge.targets.onnx.opsets`), infer shapes (:mod:`ge.targets.onnx.inference`), and build one operation per node.
+(:mod:`ge.targets.onnx.opsets`), infer shapes (:mod:`ge.dialects.onnx.shape_inference`), and build one operation per
+node.
 
 Nothing of the model is lost on the way, so that :mod:`ge.targets.onnx.exporter` can write it again:
 
@@ -51,15 +52,13 @@ from ge.dialects.onnx.attributes import literal_of, to_attribute
 from ge.dialects.onnx.ops import ML_DOMAIN, split_absent
 from ge.dialects.onnx.protos import default_output_names, type_of_proto
 from ge.dialects.onnx.schema import AttributeKind
+from ge.dialects.onnx.shape_inference import AI_ONNX, infer_types, value_types
 from ge.ir.errors import GeError
 from ge.ir.locations import name_loc
-from ge.targets.onnx.inference import fix_input_shapes, infer, value_types
+from ge.targets.onnx.input_shapes import fix_input_shapes
 from ge.targets.onnx.model_file import ModelFile, open_model
 from ge.targets.onnx.opsets import Upgrade, domain_versions, graphs_of, schema_at
 from ge.targets.onnx.tensors import literal_of_sparse, literal_of_tensor
-
-AI_ONNX = "ai.onnx"
-"""How attributes of the module call the empty domain."""
 
 
 def import_model(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
@@ -74,12 +73,12 @@ def import_model(source: str | Path | ModelProto, input_shapes: Mapping[str, Seq
     fix_input_shapes(model.proto.graph, input_shapes or {}, model.name)
     upgrade = Upgrade(model.proto, versions[""], model.name)
     if upgrade.needed():
-        inferred = infer(model.proto)
+        inferred = infer_types(model.proto)
         upgrade.run(_all_types(inferred.graph))
     del model.proto.opset_import[:]
     for domain, version in {**versions, "": OPSET}.items():
         model.proto.opset_import.add(domain=domain, version=version)
-    model.proto = infer(model.proto)
+    model.proto = infer_types(model.proto)
     return _Importer(model, versions).module()
 
 

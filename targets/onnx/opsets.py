@@ -94,10 +94,12 @@ def _extends(old: Iterable[OpSchema.FormalParameter], new: Iterable[OpSchema.For
 
 
 def _attributes_extend(old: OpSchema, new: OpSchema) -> bool:
-    return all(
+    kept = all(
         name in new.attributes and _default(new.attributes[name]) == _default(attribute)
         for name, attribute in old.attributes.items()
-    ) and not any(attribute.required for name, attribute in new.attributes.items() if name not in old.attributes)
+    )
+    required = {name for name, attribute in new.attributes.items() if attribute.required}
+    return kept and required <= {name for name, attribute in old.attributes.items() if attribute.required}
 
 
 def _default(attribute: OpSchema.Attribute) -> tuple[object, bytes]:

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
@@ -23,6 +25,14 @@ class InputInfo:
     name: str
     type: Attribute
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The sizes of a tensor, ``DYNAMIC_INDEX`` for one that is not known; nothing for other types."""
+        try:
+            return tensor_type_of(self.type).get_shape()
+        except GeError:
+            return ()
+
     def random(self, generator: np.random.Generator) -> NDArray[Any]:
         """Values of the input's type: normally distributed floats, integers 0 or 1. Raises GE6002 without a shape."""
         try:
@@ -33,6 +43,19 @@ class InputInfo:
         if dtype.kind in "iub":
             return generator.integers(0, 2, shape).astype(dtype)
         return generator.standard_normal(shape).astype(dtype)
+
+
+def main_inputs(module: ModuleOp) -> tuple[InputInfo, ...]:
+    """The inputs of the function of a module at the onnx or graph level. Raises GE3004 when there is none."""
+    main = next((op for op in module.ops if isinstance(op, FuncOp)), None)
+    if main is None:
+        raise GeError("GE3004", "the module has no function to run")
+    arguments = main.body.block.args
+    names = main.attributes.get("graph.input_names", main.attributes.get("onnx.input_names"))
+    if not isinstance(names, ArrayAttr):
+        return tuple(InputInfo(f"arg{number}", argument.type) for number, argument in enumerate(arguments))
+    listed = [name.data for name in cast("ArrayAttr[StringAttr]", names)]
+    return tuple(InputInfo(name, argument.type) for name, argument in zip(listed, arguments, strict=True))
 
 
 def random_inputs(inputs: Iterable[InputInfo], seed: int) -> dict[str, NDArray[Any]]:

@@ -15,11 +15,11 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ArrayAttr, Float16Type, ModuleOp, StringAttr
+from xdsl.dialects.builtin import Float16Type, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
@@ -31,7 +31,7 @@ from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
 from ge.maths.layouts import storage_shape
 from ge.targets.ascend.runtime.statistics import TaskRun
-from ge.tools.arrays import InputInfo
+from ge.tools.arrays import InputInfo, main_inputs
 
 
 class Executable(ABC):
@@ -76,9 +76,9 @@ class OnnxExecutable(Executable):
     level = "onnx"
     half = False
 
-    def __init__(self, module: ModuleOp, main: FuncOp) -> None:
+    def __init__(self, module: ModuleOp) -> None:
         self._module = module
-        self.inputs = _inputs(main, "onnx.input_names")
+        self.inputs = main_inputs(module)
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         from ge.dialects.onnx.meaning import run_module
@@ -98,7 +98,7 @@ class GraphExecutable(Executable):
         kernels = [op for op in module.ops if op.name in ("tile.kernel", "cube.kernel")]
         self.level = kernels[0].name.partition(".")[0] if kernels else "graph"
         self.half = bool(kernels) or any(_is_half(result.type) for op in main.body.block.ops for result in op.results)
-        self.inputs = _inputs(main, "graph.input_names")
+        self.inputs = main_inputs(module)
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         from ge.dialects.graph.meaning import run_module
@@ -146,18 +146,8 @@ def executable(module: ModuleOp, *, strict: bool = False) -> Executable:
         raise GeError("GE3004", "the module has no function to run")
     levels = {op.name.partition(".")[0] for op in main.body.block.ops} - {"func"}
     if levels <= {"onnx"} and "graph.input_names" not in main.attributes:
-        return OnnxExecutable(module, main)
+        return OnnxExecutable(module)
     return GraphExecutable(module, main, strict)
-
-
-def _inputs(main: FuncOp, attribute: str) -> tuple[InputInfo, ...]:
-    """The inputs of a function, by the names that an attribute of it lists."""
-    arguments = main.body.block.args
-    names = main.attributes.get(attribute)
-    if not isinstance(names, ArrayAttr):
-        return tuple(InputInfo(f"arg{number}", argument.type) for number, argument in enumerate(arguments))
-    listed = [name.data for name in cast("ArrayAttr[StringAttr]", names)]
-    return tuple(InputInfo(name, argument.type) for name, argument in zip(listed, arguments, strict=True))
 
 
 def _is_half(type: Attribute) -> bool:

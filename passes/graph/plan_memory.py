@@ -59,15 +59,20 @@ class MemoryPlan:
         return self.arena_size + self.io_size
 
 
-def plan_memory(program: FuncOp) -> MemoryPlan:
-    """The places of all values of a device program. Raises GE3004 for an operation that is not of that level."""
+def plan_memory(program: FuncOp, reuse: bool = True) -> MemoryPlan:
+    """The places of all values of a device program. Raises GE3004 for an operation that is not of that level.
+
+    Without ``reuse`` every value keeps its slot for the whole run, which helps to look at them afterwards.
+    """
     operations = list(program.body.block.ops)
     root = _roots(program, operations)
     offsets, weight_size = _plan_weights(operations)
     returned = [root[value] for value in operations[-1].operands]
     own = dict.fromkeys([*program.body.block.args, *(value for value in returned if value not in offsets)])
     intervals = _lifetimes(operations, root, exclude={*own, *offsets})
-    placement = place(list(intervals.values()), ALIGNMENT)
+    last = len(operations)
+    placed = [each if reuse else Interval(0, last, each.size) for each in intervals.values()]
+    placement = place(placed, ALIGNMENT)
     offsets.update(zip(intervals, placement.offsets, strict=True))
     end = arena_size = round_up(placement.peak, ALIGNMENT)
     for value in own:
@@ -134,10 +139,12 @@ class PlanMemoryPass(ModulePass):
 
     name = "plan-memory"
 
+    reuse: bool = True
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for program in op.ops:
             if isinstance(program, FuncOp) and not program.is_declaration:
-                _write(program, plan_memory(program))
+                _write(program, plan_memory(program, self.reuse))
 
 
 def _write(program: FuncOp, plan: MemoryPlan) -> None:

@@ -176,6 +176,14 @@ def test_a_chain_needs_two_slots() -> None:
     assert plan.io_size == 2 * 1536
 
 
+def test_without_reuse_every_value_keeps_its_slot() -> None:
+    module = chain(20)
+    PlanMemoryPass(reuse=False).apply(Context(), module)
+    launches = [op for op in main(module).body.block.ops if isinstance(op, LaunchOp)]
+    assert len({offset for op in launches for offset in integers(op.offsets)}) == 20
+    assert plan_memory(main(module), reuse=False).arena_size == 19 * 1536
+
+
 def test_the_replay_notices_a_wrong_plan() -> None:
     function, plan = planned(chain(3))
     first, second, _ = [op for op in function.body.block.ops if isinstance(op, LaunchOp)]

@@ -1,0 +1,227 @@
+"""The pipeline of ge-compiler: an ONNX model to an OM file, stage by stage.
+
+Each stage is a list of passes, and its result can be written as text (``--debug=DIR``): ``01-onnx.mlir``,
+``02-onnx-optimised.mlir``, ... All stage files share one file of weights.
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from io import StringIO
+from pathlib import Path
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+
+from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, ReshapeOp, ViewOp
+from ge.dialects.graph.program import main_function
+from ge.dialects.om.values import value_bytes
+from ge.ir.errors import GeError
+from ge.ir.printer import GePrinter
+from ge.ir.registry import context, registry
+from ge.ir.verifier import verify_module
+from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
+from ge.passes.graph.plan_memory import MemoryPlan, plan_memory
+from ge.passes.graph.report import Fusion, collect
+from ge.targets.ascend.soc import load_soc
+from ge.targets.onnx.importer import import_model
+from ge.tools.arrays import main_inputs
+from ge.tools.pipeline import PassRunner, parse_pipeline
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A step of the compilation: its name, and its passes as pipeline texts, in which ``{...}`` is an option."""
+
+    name: str
+    passes: tuple[str, ...] = ()
+
+
+IMPORT = Stage("onnx")
+OPTIMISE = Stage("onnx-optimised", ("cse", "dce"))
+LOWER = Stage("graph", ("convert-onnx-to-graph",))
+FUSE = Stage(
+    "graph-fused",
+    (
+        *("graph-fold-constants", "graph-eliminate-identity", "recognise-activations", "channel-shuffle"),
+        *("fuse-conv-bn-relu", "fold-conv-bn", "decompose-lrn", "batch-norm-to-conv"),
+    ),
+)
+ASSIGN = Stage("graph-assigned", ("assign-precision", "merge-host", "propagate-layout"))
+TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc}}}",))
+CUBE = Stage("cube", ("convert-tile-to-cube{{soc={soc}}}",))
+PLAN = Stage("cube-planned", ("plan-buffers{{soc={soc}}}", "insert-sync{{soc={soc}}}"))
+PROGRAM = Stage("program", ("plan-memory{{reuse={reuse}}}",))
+WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
+
+STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, TILE, CUBE, PLAN, PROGRAM, WRITE)
+"""The pipeline, in order."""
+
+FUSIONS = frozenset({"recognise-activations", "fuse-conv-bn-relu", "fold-conv-bn"})
+"""The passes that may be switched off: a model compiles without them, too."""
+
+
+@dataclass(frozen=True)
+class CompileOptions:
+    """What to compile, and how."""
+
+    model: Path
+    soc: str = "Ascend310P3"
+    input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+    switched_off: frozenset[str] = frozenset()
+    """Fusion passes that are left out."""
+    reuse_memory: bool = True
+    debug_dir: Path | None = None
+
+
+@dataclass(frozen=True)
+class StageRecord:
+    """What a stage took."""
+
+    name: str
+    seconds: float
+    peak_bytes: int
+    """Peak memory of this process until the end of the stage."""
+    operations: int
+    """In the module after the stage, those in kernels included."""
+
+
+@dataclass(frozen=True)
+class Program:
+    """What the device program of a model consists of."""
+
+    memory: MemoryPlan
+    kernels: int
+    launches: int
+    host_operators: int
+    access_bytes: int
+    """Operands and results of all launches: what a run moves from and to device memory at least."""
+    unfused_access_bytes: int
+    """The same of the program that the model would be without fusion."""
+
+
+@dataclass(frozen=True)
+class Compilation:
+    """A compiled model, and what is known of the way there."""
+
+    module: ModuleOp
+    stages: tuple[StageRecord, ...]
+    fusions: tuple[Fusion, ...]
+    program: Program
+
+    @property
+    def seconds(self) -> float:
+        """Wall time of all stages."""
+        return sum(stage.seconds for stage in self.stages)
+
+
+def compile_model(options: CompileOptions) -> Compilation:
+    """Compile a model. Raises GeError: of the model (GE1xxx), its operators and shapes (GE3xxx, GE4xxx), the chip."""
+    records: list[StageRecord] = []
+    unfused_bytes = 0
+    program: Program | None = None
+    start = time.perf_counter()
+    module = import_static(options)
+    with stage_files(options.debug_dir) as write, collect() as report:
+        for stage in STAGES:
+            run_stage(stage, module, options)
+            records.append(_record(stage, time.perf_counter() - start, module))
+            write(len(records), stage.name, module)
+            if stage is LOWER:
+                unfused_bytes = unfused_access_bytes(module, options)
+            if stage is PROGRAM:
+                program = _examine(module, options, unfused_bytes)
+            start = time.perf_counter()
+    assert program is not None
+    return Compilation(module, tuple(records), tuple(report.fusions), program)
+
+
+def import_static(options: CompileOptions) -> ModuleOp:
+    """The model as a module whose inputs have fixed shapes. Raises GE3011, and what reading a model raises."""
+    module = import_model(options.model, options.input_shapes)
+    for info in main_inputs(module):
+        if DYNAMIC_INDEX in info.shape:
+            shown = ", ".join("?" if size == DYNAMIC_INDEX else str(size) for size in info.shape)
+            fixed = ",".join("1" if size == DYNAMIC_INDEX else str(size) for size in info.shape)
+            remedy = f'Give its shape, for example --input_shape="{info.name}:{fixed}".'
+            raise GeError("GE3011", f"input '{info.name}' has shape [{shown}]", str(options.model), remedy=remedy)
+    return module
+
+
+def run_stage(stage: Stage, module: ModuleOp, options: CompileOptions) -> None:
+    """Run the passes of a stage; the module is verified before and after."""
+    values = {"soc": load_soc(options.soc).name, "name": options.model.stem, "reuse": str(options.reuse_memory).lower()}
+    names = [text.format(**values) for text in stage.passes if text not in options.switched_off]
+    passes = parse_pipeline(",".join(names), registry())
+    PassRunner(verify_module, str, verify_each=False).run(context(), module, passes)
+
+
+def access_bytes(main: FuncOp) -> int:
+    """Bytes of the operands and results of everything that runs on the device: graph operations or launches."""
+    elsewhere = (ConstantOp, HostOp, ViewOp, ReshapeOp, ReturnOp)
+    return sum(
+        value_bytes(value.type) or 0
+        for op in main.body.block.ops
+        if not isinstance(op, elsewhere)
+        for value in (*op.operands, *op.results)
+    )
+
+
+def unfused_access_bytes(module: ModuleOp, options: CompileOptions) -> int:
+    """What :func:`access_bytes` is for a module of the stage ``graph``, left as it is, when no fusion is done."""
+    unfused = module.clone()
+    with collect():
+        for stage in (FUSE, ASSIGN):
+            run_stage(stage, unfused, replace(options, switched_off=FUSIONS))
+    return access_bytes(main_function(unfused))
+
+
+def _record(stage: Stage, seconds: float, module: ModuleOp) -> StageRecord:
+    unit = 1 if sys.platform == "darwin" else 1024  # of ru_maxrss, in bytes
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    return StageRecord(stage.name, seconds, peak, sum(1 for _ in module.walk()))
+
+
+def _examine(program: ModuleOp, options: CompileOptions, unfused_bytes: int) -> Program:
+    """What a planned device program consists of."""
+    main = main_function(program)
+    return Program(
+        memory=plan_memory(main, reuse=options.reuse_memory),
+        kernels=sum(op.name == "cube.kernel" for op in program.ops),
+        launches=sum(isinstance(op, LaunchOp) for op in main.body.block.ops),
+        host_operators=sum(isinstance(op, HostOp) for op in main.body.block.ops),
+        access_bytes=access_bytes(main),
+        unfused_access_bytes=unfused_bytes,
+    )
+
+
+@contextmanager
+def stage_files(folder: Path | None) -> Generator[Callable[[int, str, ModuleOp], None]]:
+    """A function that writes one stage file into ``folder``; without a folder it does nothing. Raises GE1003.
+
+    The weights of all stages are written when the block ends, also by an error: the stages before it stay readable.
+    """
+    if folder is None:
+        yield lambda number, name, module: None
+        return
+    weights = WeightsWriter(WeightsMode.FILE, folder, "model.weights")
+
+    def write(number: int, name: str, module: ModuleOp) -> None:
+        text = StringIO()
+        GePrinter(text, weights_writer=weights).print_op(module)
+        with atomic_write(folder / f"{number:02}-{name}.mlir") as stream:
+            stream.write(text.getvalue().encode() + b"\n")
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            yield write
+        finally:
+            weights.finish()
+    except OSError as error:
+        raise GeError("GE1003", f"cannot write to '{folder}': {error.strerror or error}", str(folder)) from error

@@ -22,6 +22,7 @@ class UnaryKind(StrEnum):
     NEG = auto()
     ABS = auto()
     SQUARE = auto()
+    POWER = auto()
     SQRT = auto()
     RSQRT = auto()
     RECIPROCAL = auto()
@@ -59,7 +60,8 @@ FUNCTIONS: dict[UnaryKind, Function] = {
     UnaryKind.IDENTITY: Function("x"),
     UnaryKind.NEG: Function("-x"),
     UnaryKind.ABS: Function("|x|"),
-    UnaryKind.SQUARE: Function("x·x"),
+    UnaryKind.SQUARE: Function("(a·x)²", (1.0,)),
+    UnaryKind.POWER: Function("xᵃ, for x > 0", (1.0,)),
     UnaryKind.SQRT: Function("√x"),
     UnaryKind.RSQRT: Function("1 / √x"),
     UnaryKind.RECIPROCAL: Function("1 / x"),

@@ -65,7 +65,15 @@ COMPUTE_TYPES = (f16, f32)
 """Element types of a model that the AI Core computes on, both as float16."""
 
 UNSAFE_ON_PADDING = frozenset(
-    {UnaryKind.EXP, UnaryKind.LOG, UnaryKind.SQRT, UnaryKind.RSQRT, UnaryKind.RECIPROCAL, BinaryKind.DIV}
+    {
+        UnaryKind.EXP,
+        UnaryKind.LOG,
+        UnaryKind.SQRT,
+        UnaryKind.RSQRT,
+        UnaryKind.RECIPROCAL,
+        UnaryKind.POWER,
+        BinaryKind.DIV,
+    }
 )
 """Kinds that could turn the unspecified value of a pad lane into one that is not finite."""
 

@@ -25,7 +25,7 @@ from ge.dialects.graph.compute import (
     SoftmaxOp,
     UnaryOp,
 )
-from ge.dialects.graph.constants import constant_array
+from ge.dialects.graph.constants import constant_array, dtype_of
 from ge.dialects.graph.movement import CastOp, ConcatOp, GatherChannelsOp, ReshapeOp, TransposeOp
 from ge.dialects.graph.program import ConstantOp, HostOp, YieldOp
 from ge.dialects.onnx import (
@@ -89,6 +89,10 @@ class HostRegion:
     def constant(self, array: Array) -> SSAValue:
         """Append an ONNX constant."""
         return self.add(make_constant(array))
+
+    def scalar(self, like: SSAValue, number: float) -> SSAValue:
+        """Append an ONNX constant of rank 0 in the element type of `like`."""
+        return self.constant(np.asarray(number, dtype_of(like)))
 
     def finish(self, results: Sequence[SSAValue]) -> HostOp:
         """End the region with the inside values `results`; the operation that holds it."""
@@ -181,15 +185,18 @@ def _unary(region: HostRegion, x: SSAValue, function: ActivationAttr) -> SSAValu
         return region.onnx(op_type, [x], type, dict(zip(names, function.arguments, strict=True)))
     match function.kind:
         case UnaryKind.SQUARE:
+            if function.alpha != 1.0:
+                x = region.onnx("Mul", [x, region.scalar(x, function.alpha)], type)
             return region.onnx("Mul", [x, x], type)
+        case UnaryKind.POWER:
+            return region.onnx("Pow", [x, region.scalar(x, function.alpha)], type)
         case UnaryKind.RSQRT:
             return region.onnx("Reciprocal", [region.onnx("Sqrt", [x], type)], type)
         case UnaryKind.GELU | UnaryKind.GELU_TANH:
             approximate = "tanh" if function.kind is UnaryKind.GELU_TANH else "none"
             return region.onnx("Gelu", [x], type, {"approximate": approximate})
         case UnaryKind.CLIP:
-            dtype = np.float16 if isinstance(type.element_type, Float16Type) else np.float32
-            bounds = [region.constant(np.asarray(bound, dtype)) for bound in function.arguments]
+            bounds = [region.scalar(x, bound) for bound in function.arguments]
             return region.onnx("Clip", [x, *bounds], type)
         case _:
             raise KeyError(function.kind)

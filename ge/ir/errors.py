@@ -220,6 +220,16 @@ _COMPILE: dict[str, ErrorKind] = {
         "The operators listed are neither of ai.onnx nor of ai.onnx.ml, so nothing says what they compute.",
         "Export the model without custom operators, or decompose them into ONNX operators (local functions are inlined).",
     ),
+    "GE4002": ErrorKind(
+        "operation has no kernel and was not moved to the host",
+        "Operations that the AI Core has no kernel for run on the host; --assign-precision moves them there.",
+        "Run --assign-precision before --propagate-layout.",
+    ),
+    "GE4021": ErrorKind(
+        "on-chip memory is too small for a kernel",
+        "The buffers of a kernel that are in use at the same time do not fit in one of the memories of an AI Core.",
+        "Take smaller tiles: halve the largest of the buffers listed, or use stages(1) for the loop that they are in.",
+    ),
     "GE4010": ErrorKind(
         "operation has no kernel",
         "The operation was assigned to the AI Core, but no kernel covers its shapes or parameters.",

@@ -9,6 +9,7 @@ are those of the Ascend formats of the same names:
   O = N, I = K, kh = kw = 1.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -35,7 +36,7 @@ def round_up(a: int, b: int) -> int:
 
 
 def storage_shape(layout: str, shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the storage shape of a tensor of origin `shape` in `layout`. Raises ValueError where the rank does not fit."""
+    """Return the storage shape of a tensor of origin `shape` in `layout`; ValueError where the rank does not fit."""
     if layout in ND_FORMATS:
         return tuple(shape)
     if layout == "NC1HWC0" and len(shape) == 4:
@@ -87,6 +88,63 @@ def unpack(array: NDArray[np.generic], layout: str, shape: Sequence[int]) -> NDA
     blocks = stored.reshape(ceil_div(i, C0), kh, kw, ceil_div(o, 16), 16, C0).transpose(3, 4, 0, 5, 1, 2)
     filters = blocks.reshape(ceil_div(o, 16) * 16, -1, kh, kw)[:o, :i]
     return np.ascontiguousarray(filters.reshape(o, i).T if len(shape) == 2 else filters)
+
+
+def same_bytes(source: str, shape: Sequence[int], target: str, target_shape: Sequence[int]) -> bool:
+    """Tell whether a tensor of `shape` stored in `source` is, byte for byte, its reshape to `target_shape` in `target`.
+
+    The target may leave out bytes at the end of the source (pad lanes), not the other way round.
+    """
+    if math.prod(shape) != math.prod(target_shape) or (source, tuple(shape)) == (target, tuple(target_shape)):
+        return (source, tuple(shape)) == (target, tuple(target_shape))
+    axes = _storage_axes(source, shape)
+    return (
+        axes is not None
+        and axes == _storage_axes(target, target_shape)
+        and math.prod(storage_shape(source, shape)) >= math.prod(storage_shape(target, target_shape))
+    )
+
+
+def _storage_axes(layout: str, shape: Sequence[int]) -> list[tuple[int, int]] | None:
+    """Return how the elements, counted row-major, spread over the storage: sizes and strides, outermost first.
+
+    Axes of size 1 are left out, and axes that continue each other are joined, so that equal lists mean equal order.
+    None where the rank does not fit, and where the last block of a padded axis ends early, so that no strides say it.
+    """
+    raw = _raw_axes(layout, shape)
+    if raw is None:
+        return None
+    axes: list[tuple[int, int]] = []
+    for size, stride in raw:
+        if size == 1:
+            continue
+        if axes and axes[-1][1] == size * stride:
+            axes[-1] = (axes[-1][0] * size, stride)
+        else:
+            axes.append((size, stride))
+    return axes
+
+
+def _raw_axes(layout: str, shape: Sequence[int]) -> list[tuple[int, int]] | None:
+    """Return size and stride of each axis, with a blocked axis as two."""
+    if layout in ND_FORMATS:
+        return [(math.prod(shape), 1)]
+    if layout == "NC1HWC0" and len(shape) == 4:
+        n, c, h, w = shape
+        channels = _blocked_axis(c, h * w * C0)
+        return None if channels is None else [(n, ceil_div(c, C0) * h * w * C0), *channels, (h, w * C0), (w, C0)]
+    if layout == "FRACTAL_NZ" and len(shape) >= 2:
+        *batch, m, k = shape
+        columns = _blocked_axis(k, m * C0)
+        return None if columns is None else [(math.prod(batch), ceil_div(k, C0) * m * C0), (m, C0), *columns]
+    return None
+
+
+def _blocked_axis(size: int, block_stride: int) -> list[tuple[int, int]] | None:
+    """Return the axes of `size` elements in blocks of C0 that lie `block_stride` elements apart."""
+    if size <= C0 or block_stride == C0:
+        return [(size, 1)]
+    return [(size // C0, block_stride), (C0, 1)] if size % C0 == 0 else None
 
 
 def _as_filter(shape: Sequence[int]) -> tuple[int, int, int, int]:

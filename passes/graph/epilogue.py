@@ -25,6 +25,7 @@ from ge.dialects.graph import (
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import can_fuse_activation
 from ge.dialects.graph.constants import constant, constant_array, dtype_of
+from ge.ir.locations import fused_loc
 from ge.ir.rewriting import erase_if_unused, replace
 from ge.maths.floats import to_float16
 from ge.passes.graph import report
@@ -180,7 +181,8 @@ def _replace_chain(
         result_types=[op.y.type],
     )
     text = " + ".join([describe(op), *map(describe, chain)])
-    replace(chain[-1], [*new_ops, new], fused=[op, *chain[:-1]])
+    new.location = fused_loc([op, *chain])
+    replace(chain[-1], [*new_ops, new])
     for old in [*reversed(chain[:-1]), op]:
         erase_if_unused(old)
     report.fused(rule, f"Fuse {text} -> Fused{_NAMES[type(op)]}", new)
@@ -195,11 +197,13 @@ def _scaled(op: Product, affine: Affine, new_ops: list[Operation]) -> tuple[SSAV
     w, bias = constant_array(old_w), constant_array(op.bias) if op.bias is not None else None
     shift = affine.shift if bias is None else affine.shift + affine.scale * bias.astype(np.float64)
     new_bias = constant(round_to_type(shift, dtype_of(old_w) if bias is None else bias.dtype))
+    new_bias.location = op.location
     new_ops.append(new_bias)
     if affine.only_shifts or w is None:
         return old_w, new_bias.y
     scale = affine.scale.reshape((-1,) + (1,) * (w.ndim - 1) if isinstance(op, Conv2DOp) else (-1,))
     new_w = constant(round_to_type(w.astype(np.float64) * scale, w.dtype))
+    new_w.location, new_w.y.name_hint = op.location, old_w.name_hint
     new_ops.append(new_w)
     return new_w.y, new_bias.y
 

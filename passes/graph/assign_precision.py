@@ -1,0 +1,160 @@
+"""The pass `assign-precision`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType, f16, f32
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ge.dialects.graph import CastOp, ConstantOp, Conv2DOp, HostOp, MatmulOp, main_function
+from ge.dialects.graph.base import tensor
+from ge.dialects.graph.constants import constant, constant_array
+from ge.ir.attributes import layout_of
+from ge.ir.errors import GeError
+from ge.ir.locations import node_names
+from ge.ir.rewriting import erase_if_unused
+from ge.maths.floats import to_float16
+from ge.passes.graph.place import move_to_host, stranded, without_kernel
+
+BIAS = 2
+"""The operand of a convolution or matrix product that is added to the float32 accumulator, and stays float32."""
+
+
+@dataclass(frozen=True)
+class AssignPrecisionPass(ModulePass):
+    """Let the device compute in float16, and move to the host what it cannot compute.
+
+    1. Operations without a kernel (`ge.dialects.graph.capabilities`), and the nodes named in `keep`, move to the host,
+       where they compute in the types of the model.
+    2. Cheap operations between host operations only move there, too: two conversions would cost more than they save.
+    3. All others take and give float16; the bias of convolutions and matrix products is float32, and so is what they
+       accumulate. Constants are converted beforehand, saturating.
+    4. Inputs, outputs and values of the host keep their types, with `graph.cast` at the border.
+
+    A model of which all nodes are kept stays as it is, bit by bit. A module that has storage formats already is left
+    alone.
+    """
+
+    name = "assign-precision"
+
+    keep: tuple[str, ...] = field(default=())
+    """Names of model nodes that stay in float32, on the host."""
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        main = main_function(op)
+        if has_formats(main):
+            return
+        self.check_names(main)
+        for inner in list(main.body.block.ops):
+            if without_kernel(inner) or not set(self.keep).isdisjoint(node_names(inner)):
+                move_to_host(inner)
+        for inner in stranded(main.body.block):
+            move_to_host(inner)
+        _Converter(main.body.block).run()
+
+    def check_names(self, main: FuncOp) -> None:
+        """Refuse names that no node has: a misspelt one would silently keep nothing."""
+        known = {name for op in main.walk() for name in node_names(op)}
+        if unknown := [name for name in self.keep if name not in known]:
+            raise GeError("GE2006", f"assign-precision keep: no node is called {', '.join(unknown)}")
+
+
+def has_formats(main: FuncOp) -> bool:
+    """Whether some value of a function has a storage format."""
+    return any(layout_of(result.type) != "ND" for op in main.walk() for result in op.results)
+
+
+class _Converter:
+    """Replaces the device operations of a block by ones on float16."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.converted: dict[SSAValue, SSAValue] = {}
+        """The float16 value that stands for each value used or made by the device."""
+        self.restored: dict[SSAValue, SSAValue] = {}
+        """The value of the model's type, where the host or the caller wants one."""
+
+    def run(self) -> None:
+        old = list(self.block.ops)
+        for op in old:
+            if isinstance(op, HostOp | ReturnOp):
+                op.operands = [self.restore(operand) for operand in op.operands]
+            elif isinstance(op, CastOp):
+                self.converted[op.y] = self.half(op.x, op)
+            elif not isinstance(op, ConstantOp):
+                self.convert(op)
+        for op in reversed(old):
+            if not isinstance(op, HostOp | ReturnOp):
+                erase_if_unused(op)
+
+    def convert(self, op: Operation) -> None:
+        """Put the float16 twin of a device operation before it."""
+        operands = [
+            self.bias(operand) if isinstance(op, Conv2DOp | MatmulOp) and i == BIAS else self.half(operand, op)
+            for i, operand in enumerate(op.operands)
+        ]
+        twin = type(op).create(
+            operands=operands,
+            result_types=[_with_element(result.type, f16) for result in op.results],
+            properties=dict(op.properties),
+            attributes=dict(op.attributes),
+            location=op.location,
+        )
+        self.block.insert_op_before(twin, op)
+        for result, new in zip(op.results, twin.results, strict=True):
+            new.name_hint = result.name_hint
+            self.converted[result] = new
+
+    def half(self, value: SSAValue, user: Operation) -> SSAValue:
+        """`value` in float16: its twin, a converted constant, or a cast before its first user."""
+        if value not in self.converted:
+            self.converted[value] = self._make_half(value, user)
+        return self.converted[value]
+
+    def _make_half(self, value: SSAValue, user: Operation) -> SSAValue:
+        if tensor(value).element_type == f16:
+            return value
+        array = constant_array(value)
+        new = CastOp(value, f16) if array is None else constant(to_float16(array))
+        return self._insert(new, value, user)
+
+    def bias(self, value: SSAValue) -> SSAValue:
+        """A constant bias in float32."""
+        array = constant_array(value)
+        owner = value.owner
+        if array is None or tensor(value).element_type == f32 or not isinstance(owner, Operation):
+            return value
+        return self._insert(constant(array.astype(np.float32)), value, owner)
+
+    def restore(self, value: SSAValue) -> SSAValue:
+        """A value of the device in the type that the model gives it."""
+        half = self.converted.get(value)
+        if half is None or isinstance(value.owner, ConstantOp | HostOp | Block):
+            return value
+        if half.type == value.type:
+            return half
+        if value not in self.restored:
+            last = half.owner if isinstance(half.owner, Operation) else self.block.first_op
+            assert last is not None, "the block of a function has a terminator"
+            new = CastOp(half, tensor(value).element_type)
+            new.location = last.location
+            self.block.insert_op_after(new, last)
+            self.restored[value] = new.y
+        return self.restored[value]
+
+    def _insert(self, new: CastOp | ConstantOp, value: SSAValue, before: Operation) -> SSAValue:
+        owner = value.owner
+        new.location = owner.location if isinstance(owner, Operation) else before.location
+        new.y.name_hint = value.name_hint
+        self.block.insert_op_before(new, before)
+        return new.y
+
+
+def _with_element(type: Attribute, element_type: Attribute) -> TensorType[Attribute]:
+    assert isinstance(type, TensorType), "device operations give tensors"
+    return TensorType(element_type, type.get_shape())

@@ -1,0 +1,131 @@
+"""The pass `graph-eliminate-identity`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ge.dialects.graph import (
+    ActivationAttr,
+    BinaryKind,
+    BinaryOp,
+    CastOp,
+    ConcatOp,
+    GatherChannelsOp,
+    Pool2DOp,
+    ReshapeOp,
+    TransDataOp,
+    TransposeOp,
+    UnaryKind,
+    UnaryOp,
+)
+from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.constants import constant_array
+from ge.ir.rewriting import apply_rules, replace, rewrite_rule
+
+
+@dataclass(frozen=True)
+class GraphEliminateIdentityPass(ModulePass):
+    """Take out operations that change nothing, and join pairs that undo each other or are one operation.
+
+    Taken out: identity; clip without bounds; a cast, trans_data, reshape or transpose to what the value is already;
+    concat of one tensor; gather_channels of all channels in order; pooling over single elements; + 0, - 0, · 1, / 1.
+
+    Joined: reshape of a reshape; transpose of a transpose; clip from 0 on is relu.
+
+    Left alone: a pair of casts, of which the first may lose bits; an addition of zero that broadcasts its other
+    operand.
+    """
+
+    name = "graph-eliminate-identity"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        apply_rules(op, [unary, same_type, reshape, transpose, single, gather, pool, neutral])
+
+
+@rewrite_rule(UnaryOp)
+def unary(op: UnaryOp) -> bool:
+    """Identity and clips that are less than a clip."""
+    if op.kind is UnaryKind.IDENTITY or (op.kind is UnaryKind.CLIP and op.alpha == -math.inf and op.beta == math.inf):
+        return _drop(op, op.x)
+    if op.kind is UnaryKind.CLIP and op.alpha == 0.0 and op.beta == math.inf:
+        replace(op, UnaryOp(op.x, ActivationAttr(UnaryKind.RELU)))
+        return True
+    return False
+
+
+@rewrite_rule(CastOp, TransDataOp)
+def same_type(op: CastOp | TransDataOp) -> bool:
+    """A conversion to the type that the value has."""
+    return _drop(op, op.x) if op.x.type == op.y.type else False
+
+
+@rewrite_rule(ReshapeOp)
+def reshape(op: ReshapeOp) -> bool:
+    """A reshape to the same shape, or of a reshape."""
+    if op.x.type == op.y.type:
+        return _drop(op, op.x)
+    if isinstance(op.x.owner, ReshapeOp):
+        replace(op, ReshapeOp(op.x.owner.x, shape_of(op.y)), fused=[op.x.owner])
+        return True
+    return False
+
+
+@rewrite_rule(TransposeOp)
+def transpose(op: TransposeOp) -> bool:
+    """A transpose that moves nothing, or of a transpose."""
+    perm = op.perm.get_values()
+    if list(perm) == sorted(perm):
+        return _drop(op, op.x)
+    if isinstance(inner := op.x.owner, TransposeOp):
+        first = inner.perm.get_values()
+        replace(op, TransposeOp(inner.x, [first[axis] for axis in perm]), fused=[inner])
+        return True
+    return False
+
+
+@rewrite_rule(ConcatOp)
+def single(op: ConcatOp) -> bool:
+    """A concat of one tensor."""
+    return _drop(op, op.xs[0]) if len(op.xs) == 1 else False
+
+
+@rewrite_rule(GatherChannelsOp)
+def gather(op: GatherChannelsOp) -> bool:
+    """All channels of one tensor in order."""
+    if len(op.xs) != 1 or list(op.indices.get_values()) != list(range(shape_of(op.xs[0])[1])):
+        return False
+    return _drop(op, op.xs[0])
+
+
+@rewrite_rule(Pool2DOp)
+def pool(op: Pool2DOp) -> bool:
+    """Pooling over windows of one element, one by one."""
+    alone = all(size == 1 for size in (*op.kernel.get_values(), *op.strides.get_values()))
+    return _drop(op, op.x) if alone and not any(op.pads.get_values()) else False
+
+
+NEUTRAL = {BinaryKind.ADD: 0.0, BinaryKind.SUB: 0.0, BinaryKind.MUL: 1.0, BinaryKind.DIV: 1.0}
+"""The right operand that changes nothing."""
+
+
+@rewrite_rule(BinaryOp)
+def neutral(op: BinaryOp) -> bool:
+    """An operation with its neutral element: on the right, or on either side where the sides are alike."""
+    element = NEUTRAL.get(op.kind.data)
+    sides = [(op.a, op.b), (op.b, op.a)][: 2 if op.kind.data in (BinaryKind.ADD, BinaryKind.MUL) else 1]
+    for x, other in sides:
+        array = constant_array(other)
+        if element is not None and array is not None and (array == element).all() and x.type == op.y.type:
+            return _drop(op, x)
+    return False
+
+
+def _drop(op: Operation, x: SSAValue) -> bool:
+    replace(op, [], [x])
+    return True

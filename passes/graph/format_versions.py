@@ -1,0 +1,114 @@
+"""The versions of each value in different storage formats, made when they are first asked for.
+
+A value has one version from the operation that makes it. Others come from it, in this order of preference: a view,
+where the bytes are the same; a cast, where only the element type differs; one `graph.trans_data`; two, by way of plain
+format. The results of `graph.cast` and `graph.reshape` have no version of their own at first: they are derived from
+their operand in whatever format is asked for, so that a cast becomes part of a conversion, and a reshape a view.
+"""
+
+from __future__ import annotations
+
+import math
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ge.dialects.graph import CastOp, ConstantOp, ReshapeOp, TransDataOp, ViewOp
+from ge.dialects.graph.base import shape_of, tensor
+from ge.dialects.graph.constants import constant, constant_array
+from ge.ir.attributes import layout_of, with_layout
+from ge.maths.layouts import same_bytes, storage_shape
+
+
+class Versions:
+    """All versions of all values of a block that is being rewritten."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self._versions: dict[SSAValue, dict[str, SSAValue]] = {}
+        self._derived: dict[SSAValue, CastOp | ReshapeOp] = {}
+
+    def add(self, old: SSAValue, new: SSAValue) -> None:
+        """Let `new`, in the format of its type, be the version of `old`."""
+        self._versions[old] = {layout_of(new.type): new}
+
+    def derive(self, op: CastOp | ReshapeOp) -> None:
+        """Let versions of the result of `op` be derived from those of its operand."""
+        self._derived[op.y] = op
+        self._versions[op.y] = {}
+
+    def of(self, value: SSAValue) -> dict[str, SSAValue]:
+        """The versions there are; inputs, constants and values of the host have a plain one."""
+        return self._versions.setdefault(value, {"ND": value})
+
+    def get(self, value: SSAValue, format: str, user: Operation) -> SSAValue:
+        """The version of `value` in `format`; made before `user` when there is none."""
+        versions = self.of(value)
+        if format not in versions:
+            versions[format] = self._make(value, format, user)
+        return versions[format]
+
+    def cost(self, value: SSAValue, format: str) -> int:
+        """How many elements a conversion of `value` to `format` reads and writes; 0 when there is nothing to do."""
+        if format in self.of(value) or isinstance(value.owner, ConstantOp) or self._as_view(value, format) is not None:
+            return 0
+        shape = shape_of(value)
+        return math.prod(shape) + math.prod(storage_shape(format, shape))
+
+    # Making versions
+
+    def _make(self, value: SSAValue, format: str, user: Operation) -> SSAValue:
+        array = constant_array(value)
+        if array is not None:
+            return self._insert(constant(array, format), value, user)
+        type = with_layout(tensor(value), format)
+        if (same := self._as_view(value, format)) is not None:
+            return self._insert(ViewOp(same, type), value, user)
+        derived = self._derived.get(value)
+        if not self.of(value) and isinstance(derived, CastOp):
+            return self._make_cast(derived, type, user)
+        if "ND" not in self.of(value) and (format != "ND" or isinstance(derived, ReshapeOp)):
+            self.of(value)["ND"] = self._make_plain(value, user)
+            return self.get(value, format, user)
+        source = self.of(value).get("ND") or next(iter(self.of(value).values()))
+        return self._insert(TransDataOp(source, type), value, user)
+
+    def _as_view(self, value: SSAValue, format: str) -> SSAValue | None:
+        """A version that has the bytes of `value` in `format`, of the value itself or of what it is a reshape of."""
+        derived = self._derived.get(value)
+        sources = list(self.of(value).values())
+        if isinstance(derived, ReshapeOp):
+            sources += self.of(derived.x).values()
+        shape = shape_of(value)
+        for source in sources:
+            if same_bytes(layout_of(source.type), shape_of(source), format, shape):
+                return source
+        return None
+
+    def _make_cast(self, op: CastOp, type: TensorType[Attribute], user: Operation) -> SSAValue:
+        """The result of a cast, from the operand in the same format if there is one, otherwise with a conversion."""
+        format = layout_of(type)
+        sources = self.of(op.x)
+        if format in sources or self._as_view(op.x, format) is not None:
+            return self._insert(CastOp(self.get(op.x, format, user), type.element_type), op.y, user)
+        if "ND" not in sources and format != "ND":
+            return self._insert(TransDataOp(self.get(op.x, "ND", user), type), op.y, user)
+        source = sources.get("ND") or next(iter(sources.values()), None) or self.get(op.x, "ND", user)
+        new = CastOp(source, type.element_type) if layout_of(source.type) == format else TransDataOp(source, type)
+        return self._insert(new, op.y, user)
+
+    def _make_plain(self, value: SSAValue, user: Operation) -> SSAValue:
+        """The version of `value` in plain format: a view of what it is a reshape of, or a conversion."""
+        derived = self._derived.get(value)
+        if isinstance(derived, ReshapeOp) and not self.of(value):
+            return self._insert(ViewOp(self.get(derived.x, "ND", user), tensor(value)), value, user)
+        source = next(iter(self.of(value).values()))
+        return self._insert(TransDataOp(source, with_layout(tensor(value), "ND")), value, user)
+
+    def _insert(self, new: ConstantOp | ViewOp | CastOp | TransDataOp, value: SSAValue, user: Operation) -> SSAValue:
+        """Put an operation that makes a version of `value` before `user`."""
+        owner = self._derived.get(value, value.owner)
+        new.location = owner.location if isinstance(owner, Operation) else user.location
+        new.y.name_hint = value.name_hint
+        self.block.insert_op_before(new, user)
+        return new.y

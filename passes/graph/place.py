@@ -1,0 +1,83 @@
+"""Which operations run on the host: those without a kernel, and cheap ones that are alone among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, Operation
+
+from ge.dialects.graph import ConstantOp, Conv2DOp, HostOp, MatmulOp, Pool2DOp, SoftmaxOp
+from ge.dialects.graph.capabilities import obstacle
+from ge.dialects.graph.host import host_equivalent
+from ge.ir.rewriting import replace
+from ge.passes.graph import report
+
+NAME = "assign-precision"
+
+WORTH_A_CONVERSION = (Conv2DOp, MatmulOp, Pool2DOp, SoftmaxOp)
+"""Operations for which it pays to bring values of the host into float16 and back."""
+
+
+def is_device(op: Operation) -> bool:
+    """Whether an operation is to run on the device."""
+    return not isinstance(op, ConstantOp | HostOp | ReturnOp)
+
+
+def without_kernel(op: Operation) -> bool:
+    """Whether a device operation has no kernel; the reason goes into the report."""
+    if not is_device(op) or (reason := obstacle(op)) is None:
+        return False
+    report.missed(NAME, op, f"it runs on the host: {reason}")
+    return True
+
+
+def move_to_host(op: Operation) -> None:
+    """Put the ONNX equivalent of an operation into a host region; what is on the host already stays."""
+    if is_device(op):
+        host = host_equivalent(op)
+        replace(op, host, host.outputs)
+
+
+def stranded(block: Block) -> list[Operation]:
+    """The cheap device operations whose neighbourhood has nothing that is worth a conversion, but touches the host.
+
+    A neighbourhood is a set of device operations that exchange values.
+    """
+    return [op for group in _neighbourhoods(block) if _is_stranded(group) for op in group]
+
+
+def _is_stranded(group: list[Operation]) -> bool:
+    if any(isinstance(op, WORTH_A_CONVERSION) for op in group):
+        return False
+    return any(isinstance(other, HostOp) for op in group for other in _around(op))
+
+
+def _around(op: Operation) -> Iterator[Operation]:
+    """The producers and the users of an operation's values."""
+    for operand in op.operands:
+        if isinstance(operand.owner, Operation):
+            yield operand.owner
+    for result in op.results:
+        for use in result.uses:
+            yield use.operation
+
+
+def _neighbourhoods(block: Block) -> list[list[Operation]]:
+    """The device operations, in groups that exchange values, each in program order."""
+    group_of: dict[Operation, list[Operation]] = {}
+    order = [op for op in block.ops if is_device(op) and not isinstance(op, ConstantOp)]
+    for start in order:
+        if start in group_of:
+            continue
+        members: list[Operation] = []
+        pending = [start]
+        while pending:
+            op = pending.pop()
+            if op not in group_of and is_device(op):
+                group_of[op] = members
+                members.append(op)
+                pending += _around(op)
+    groups = {id(group): group for group in group_of.values()}
+    position = {op: i for i, op in enumerate(order)}
+    return [sorted(group, key=position.__getitem__) for group in groups.values()]

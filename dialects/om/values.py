@@ -8,9 +8,7 @@ from enum import Enum
 from xdsl.ir import Attribute
 
 from ge.ir.attributes import layout_of
-from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
-from ge.maths.layouts import round_up, storage_shape
 
 ALIGNMENT = 512
 """Where slots start, in bytes (the block alignment of the Ascend run time)."""
@@ -22,6 +20,9 @@ NO_OFFSET = -1
 
 def value_bytes(type: Attribute) -> int | None:
     """Bytes of a value in storage layout; None when its size is not static or its elements are not numbers."""
+    from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of  # these load numpy, the definitions do not
+    from ge.maths.layouts import storage_shape
+
     try:
         shape = static_shape(type)
         item_size = numpy_dtype(tensor_type_of(type).element_type).itemsize
@@ -32,6 +33,8 @@ def value_bytes(type: Attribute) -> int | None:
 
 def slot_bytes(size: int) -> int:
     """Bytes that a value of ``size`` bytes takes in memory."""
+    from ge.maths.layouts import round_up
+
     return round_up(size + SPARE, ALIGNMENT)
 
 

@@ -133,6 +133,21 @@ _OPTIONS = {
         "The option is known, but cannot take this value.",
         "See --help for the values it takes.",
     ),
+    "GE2007": ErrorKind(
+        "option is unknown",
+        "The command has no option of this name.",
+        "See --help for the options.",
+    ),
+    "GE2008": ErrorKind(
+        "option is missing",
+        "The command cannot work without this option.",
+        "Give it; --help shows an example.",
+    ),
+    "GE2009": ErrorKind(
+        "option would have no effect",
+        "ATC knows the option or the value, this compiler does not do what it asks for.",
+        "Leave it out.",
+    ),
     "GE2020": ErrorKind(
         "SoC is unknown",
         "No description of a SoC has this name, in this project or in the folder that GE_SOC_PATH names.",

@@ -7,7 +7,7 @@ start as NaN, so that what a kernel forgets to write shows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -26,31 +26,46 @@ from ge.ir.locations import where
 from ge.maths.floats import to_float16
 
 Array: TypeAlias = NDArray[Any]
-Values: TypeAlias = dict[SSAValue, Any]
-"""What each value is: an array for a tensor or a tile, an ``int`` for an index."""
+
+
+class Values(dict[SSAValue, Any]):
+    """What each value is: an array for a tensor or a tile, an ``int`` for an index."""
+
+    spoil: bool = False
+    """Whether stores spoil what the hardware may overwrite; see `run_kernel`."""
+
+
+BLOCK_BYTES = 32
+"""What a transfer writes at least."""
 
 Evaluator: TypeAlias = Callable[[Any, Values], None]
 
 
-def run_kernel(kernel: Operation, arrays: Sequence[Array]) -> list[Array]:
+def run_kernel(
+    kernel: Operation, arrays: Sequence[Array], *, order: Iterable[int] | None = None, spoil: bool = False
+) -> list[Array]:
     """Run a ``tile.kernel`` on its inputs and return its outputs, all in storage format.
 
     An array may have any shape with as many elements as the argument; outputs have the shapes of the arguments.
+    For tests, cores run in another ``order``, and stores ``spoil`` with NaN what a row rounds up to: a transfer writes
+    whole blocks of 32 bytes, so the one after the end of a row loses the bytes that share the row's last block.
     Raises GE3010 when an array does not fit its argument, GE3012 when a slice without ``fill`` lies outside its tensor.
     """
     kernel = cast(structure.KernelOp, kernel)
     split = len(kernel.arguments) - kernel.output_count
     if len(arrays) != split:
         raise GeError("GE3010", f"the kernel has {split} inputs, {len(arrays)} given", where(kernel))
-    memory: Values = {
+    memory = {
         argument: _as_argument(array, gm_type(argument), kernel)
         for argument, array in zip(kernel.arguments[:split], arrays, strict=True)
     }
     for argument in kernel.arguments[split:]:
         memory[argument] = np.full(gm_type(argument).sizes, np.nan, _dtype(argument.type))
     with np.errstate(all="ignore"):
-        for core in range(kernel.block_count):
-            _run_block(kernel.body.block, {**memory, kernel.core: core})
+        for core in range(kernel.block_count) if order is None else order:
+            values = Values({**memory, kernel.core: core})
+            values.spoil = spoil
+            _run_block(kernel.body.block, values)
     return [memory[argument] for argument in kernel.arguments[split:]]
 
 
@@ -138,7 +153,16 @@ def _store(op: structure.StoreOp, values: Values) -> None:
     tensor: Array = values[op.target]
     offsets, sizes = [_index(offset, values) for offset in op.offsets], op.slice_sizes
     there, here = _window(offsets, sizes, tensor.shape)
-    tensor[there] = values[op.value].reshape(sizes)[here]
+    part = values[op.value].reshape(sizes)[here]
+    rest = -part.shape[-1] * tensor.itemsize % BLOCK_BYTES // tensor.itemsize if values.spoil else 0
+    if not rest:
+        tensor[there] = part
+        return
+    flat, rows = tensor.reshape(-1), part.reshape(-1, part.shape[-1])
+    starts = np.arange(tensor.size).reshape(tensor.shape)[there].reshape(rows.shape)[:, 0]
+    for start, row in zip(starts, rows, strict=True):
+        flat[start : start + row.size + rest] = np.nan
+        flat[start : start + row.size] = row
 
 
 # matrices

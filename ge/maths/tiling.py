@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from ge.maths.layouts import C0, ceil_div
+from ge.maths.layouts import C0, ceil_div, round_up
 
 WeightsPolicy: TypeAlias = Literal["core", "slab", "piece"]
 """How long weights stay in L1: for all tiles of a core with the same output blocks, with a slab, or with a piece."""
@@ -39,11 +39,16 @@ class Machine:
     l0b: int
     l0c: int
     ub: int
-    memory_rate: float
-    """Device memory to L1."""
-    memory_latency: float
+    slab_rate: float
+    """Device memory to L1, for feature maps: an earlier kernel has just written them."""
+    weights_rate: float
+    """Device memory to L1, for weights: nothing has read them before."""
+    transfer: float
     """Cycles of one transfer from or to device memory, apart from its bytes."""
-    l0a_rate: float
+    latency: float
+    """Cycles until the first transfer of a core is there."""
+    window_rates: tuple[float, ...]
+    """L1 to L0A by windows, when 16 output positions lie in 1, 2, ... output rows."""
     l0b_rate: float
     l0c_rate: float
     """L0C to the unified buffer."""
@@ -51,7 +56,14 @@ class Machine:
     store_rate: float
     """Unified buffer to device memory."""
     issue: float = 8
-    """Cycles that every instruction costs, whatever it does."""
+    """Cycles that every instruction costs with its synchronisation, whatever it does."""
+
+    def window_rate(self, m: int, out_width: int) -> float:
+        """L1 to L0A for m positions of a plane: 16 of them lie in so many rows, in the mean over the tile."""
+        fractals = m // C0
+        rows = ceil_div(m - 1, out_width) + 1 if m % out_width else m // out_width
+        crossed = ceil_div(rows + fractals - 1, fractals)
+        return self.window_rates[min(crossed, len(self.window_rates)) - 1]
 
 
 @dataclass(frozen=True)
@@ -189,16 +201,17 @@ def estimate(problem: Contraction, machine: Machine, tiling: Tiling) -> float:
     blocks, slabs = problem.c1 * problem.taps, problem.c1 // tiling.c1
     weights, lanes = blocks * n1 * FRACTAL_BYTES, m * n1 * C0
     transfers = pieces if tiling.weights == "piece" else slabs
-    slab = slabs * (tiling.slab_bytes(problem) / machine.memory_rate + machine.memory_latency)
-    filters = weights / machine.memory_rate + transfers * machine.memory_latency
+    slab = slabs * (tiling.slab_bytes(problem) / machine.slab_rate + machine.transfer)
+    filters = weights / machine.weights_rate + transfers * machine.transfer
     cube = blocks * n1 * (m // C0) + pieces * machine.issue
-    mte1 = blocks * m * BLOCK_BYTES / machine.l0a_rate + weights / machine.l0b_rate + 2 * pieces * machine.issue
+    width = m if problem.is_flat else problem.out_width
+    mte1 = blocks * m * BLOCK_BYTES / machine.window_rate(m, width) + weights / machine.l0b_rate
     mte2 = slab if tiling.weights == "core" else slab + filters
     vector = lanes * 4 / machine.l0c_rate + lanes * 4 * (2 + 3 * problem.epilogue) / machine.vector_rate
-    store = lanes * 2 / machine.store_rate + machine.memory_latency
+    store = lanes * 2 / machine.store_rate + machine.transfer
     turns_n, turns_m = tiling.turns(problem)
-    units = (cube, mte1, mte2, vector, store)
-    first = (slab + filters) / slabs
+    units = (cube, mte1 + 2 * pieces * machine.issue, mte2, vector, store)
+    first = machine.latency + (slab + filters) / slabs
     reload = turns_n * filters if tiling.weights == "core" else 0.0
     return first + turns_n * turns_m * (max(units) + sum(units) / 20) + reload + vector + store
 
@@ -272,3 +285,26 @@ def _epilogue_blocks(problem: Contraction, machine: Machine, m: int, n1: int) ->
     lane = 4 * (1 + problem.epilogue) + 2
     fitting = machine.ub // 2 // (m * C0 * lane)
     return next((blocks for blocks in divisors(n1) if blocks <= fitting), 0)
+
+
+@dataclass(frozen=True)
+class Deal:
+    """Equal parts of a run of items, dealt to cores: all of `size` items but for the last, which may be shorter."""
+
+    size: int
+    parts: int
+    cores: int
+
+
+def deal_evenly(total: int, largest: int, cores: int, smallest: int = 1) -> Deal:
+    """Cut `total` items into parts of at most `largest` that keep `cores` busy alike.
+
+    There are as many parts as cores, or a multiple of that, unless parts would have fewer than `smallest` items.
+    """
+    largest = max(1, min(largest, total))
+    parts = max(ceil_div(total, largest), min(cores, ceil_div(total, smallest)))
+    if parts > cores:
+        parts = min(round_up(parts, cores), total)
+    size = ceil_div(total, parts)
+    parts = ceil_div(total, size)
+    return Deal(size, parts, min(cores, parts))

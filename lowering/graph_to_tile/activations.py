@@ -74,6 +74,12 @@ def _tanh(b: KernelBuilder, x: SSAValue, *_: float) -> SSAValue:
     return b.scalar("adds", b.scalar("muls", _sigmoid(b, x, 2), 2), -1)
 
 
+def _square(b: KernelBuilder, x: SSAValue, alpha: float, _: float) -> SSAValue:
+    """(alpha·x)²."""
+    scaled = x if alpha == 1 else b.scalar("muls", x, alpha)
+    return b.binary("mul", scaled, scaled)
+
+
 def _clamp(b: KernelBuilder, x: SSAValue, low: float, high: float) -> SSAValue:
     """min(max(x, low), high); an infinite bound costs nothing, a lower bound of 0 is a relu."""
     if low == 0:
@@ -151,7 +157,8 @@ _EMITTERS: Mapping[UnaryKind, Emitter] = {
     UnaryKind.IDENTITY: lambda b, x, _alpha, _beta: x,
     UnaryKind.NEG: _plain("neg"),
     UnaryKind.ABS: _plain("abs"),
-    UnaryKind.SQUARE: lambda b, x, _alpha, _beta: b.binary("mul", x, x),
+    UnaryKind.SQUARE: _square,
+    UnaryKind.POWER: lambda b, x, alpha, _beta: b.unary("exp", b.scalar("muls", b.unary("ln", x), alpha)),
     UnaryKind.SQRT: _plain("sqrt"),
     UnaryKind.RSQRT: _plain("rsqrt"),
     UnaryKind.RECIPROCAL: _plain("rec"),

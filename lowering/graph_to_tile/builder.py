@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -99,9 +100,11 @@ class KernelBuilder:
             return b if a == 0 else a
         return self.add(arith.AddiOp(self.number(a), self.number(b))).result
 
-    def minus(self, a: Index, b: int) -> Index:
+    def minus(self, a: Index, b: Index) -> Index:
         """``a - b``."""
-        return self.plus(a, -b)
+        if isinstance(b, int):
+            return self.plus(a, -b)
+        return self.add(arith.SubiOp(self.number(a), b)).result
 
     def times(self, a: Index, b: int) -> Index:
         """``a * b``."""
@@ -122,12 +125,14 @@ class KernelBuilder:
         return 0 if b == 1 else self.add(arith.RemUIOp(a, self.number(b))).result
 
     def split(self, number: Index, *sizes: int) -> tuple[Index, ...]:
-        """The coordinates of a number that counts through a box, the slowest first (its size is not needed)."""
+        """The coordinates of a number that counts through a box of ``sizes``, the slowest first."""
         coordinates: list[Index] = []
-        for size in reversed(sizes[1:]):
-            coordinates.append(self.modulo(number, size))
-            number = self.divide(number, size)
-        return (number, *reversed(coordinates))
+        left = math.prod(sizes)
+        for size in reversed(sizes):
+            coordinates.append(number if left == size else self.modulo(number, size))
+            left //= size
+            number = 0 if left == 1 else self.divide(number, size)
+        return tuple(reversed(coordinates))
 
     # loops
 

@@ -103,7 +103,7 @@ def convolution_problem(op: Conv2DOp) -> Contraction:
 def lower_conv2d(op: Conv2DOp, target: Target) -> Outlined:
     """The kernel of a convolution."""
     problem = convolution_problem(op)
-    tiling = choose_tiling(problem, target.machine, target.double_buffer)
+    tiling = choose_tiling(problem, target.machine(problem.strides[1]), target.double_buffer)
     if tiling is None:
         raise no_kernel(op, "no tile fits on the chip")
     n, _, height, width = shape_of(op.x)

@@ -66,7 +66,7 @@ def lower_matmul(op: MatmulOp, target: Target) -> Outlined:
     if len(shape_of(op.b)) > 2 and shape_of(op.a)[:-2] != shape_of(op.b)[:-2]:
         raise no_kernel(op, "the leading dimensions broadcast")
     problem = matmul_problem(op)
-    tiling = choose_tiling(problem, target.machine, target.double_buffer)
+    tiling = choose_tiling(problem, target.machine(), target.double_buffer)
     if tiling is None:
         raise no_kernel(op, "no tile fits on the chip")
     packed = layout_of(op.b.type) == "FRACTAL_Z"

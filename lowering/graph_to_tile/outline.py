@@ -16,21 +16,55 @@ from ge.dialects.tile.types import GmType
 from ge.ir.attributes import layout_of
 from ge.ir.errors import GeError
 from ge.ir.locations import where
-from ge.maths.layouts import storage_shape
+from ge.maths.layouts import C0, storage_shape
 from ge.maths.tiling import Machine
+from ge.targets.ascend.soc import Soc
 
 
 @dataclass(frozen=True)
 class Target:
-    """What kernels are written for: the machine, and whether loops ask for double buffering."""
+    """What kernels are written for: the SoC, and whether loops ask for double buffering."""
 
-    machine: Machine
+    soc: Soc
     double_buffer: bool = True
 
     @property
     def stages(self) -> int:
         """The number of stages of loops that bring in tiles."""
         return 2 if self.double_buffer else 1
+
+    @property
+    def cores(self) -> int:
+        """The number of AI Cores."""
+        return self.soc.cores
+
+    @property
+    def ub(self) -> int:
+        """Bytes of the unified buffer."""
+        return self.soc.buffers["ub"]
+
+    def machine(self, stride_w: int = 1) -> Machine:
+        """The core as the search for tile sizes sees it, for windows that are ``stride_w`` positions apart."""
+        soc = self.soc
+        costs = soc.costs(warm=True)
+        load, store = soc.pipes["mte2"], soc.pipes["mte3"]
+        return Machine(
+            cores=soc.cores,
+            l1=soc.buffers["l1"],
+            l0a=soc.buffers["l0a"],
+            l0b=soc.buffers["l0b"],
+            l0c=soc.buffers["l0c"],
+            ub=soc.buffers["ub"],
+            slab_rate=soc.l2_rate,
+            weights_rate=soc.ddr_rate,
+            transfer=max(load.overhead, store.overhead),
+            latency=load.latency,
+            window_rates=tuple(costs.load3d_rate("l0a", stride_w, rows) for rows in range(1, C0 + 2)),
+            l0b_rate=costs.rate("l1->l0b"),
+            l0c_rate=costs.rate("l0c->ub"),
+            vector_rate=4 * costs.lanes("simple", "f32"),
+            store_rate=soc.l2_rate,
+        )
 
 
 @dataclass

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.test import TestOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.constants import constant, stored_type
@@ -24,41 +24,14 @@ from ge.ir.printer import print_module
 from ge.ir.verifier import verify_module
 from ge.lowering.graph_to_tile.outline import Outlined, Target
 from ge.maths.layouts import ND_FORMATS, pack, unpack
-from ge.maths.tiling import Machine
+from ge.targets.ascend.soc import load_soc
 
-MACHINE = Machine(
-    cores=8,
-    l1=1 << 20,
-    l0a=1 << 16,
-    l0b=1 << 16,
-    l0c=1 << 18,
-    ub=1 << 18,
-    memory_rate=114,
-    memory_latency=200,
-    l0a_rate=256,
-    l0b_rate=128,
-    l0c_rate=256,
-    vector_rate=256,
-    store_rate=114,
-)
-"""The buffers of an Ascend310P core; the rates only matter for the choice of tiles."""
+LARGE = load_soc("Ascend310P3")
 
-SMALL = Machine(
-    cores=3,
-    l1=1 << 15,
-    l0a=1 << 12,
-    l0b=1 << 12,
-    l0c=1 << 13,
-    ub=1 << 14,
-    memory_rate=114,
-    memory_latency=200,
-    l0a_rate=256,
-    l0b_rate=128,
-    l0c_rate=256,
-    vector_rate=256,
-    store_rate=114,
+SMALL = replace(
+    LARGE, cores=3, buffers={"l1": 1 << 15, "l0a": 1 << 12, "l0b": 1 << 12, "l0c": 1 << 13, "ub": 1 << 14}
 )
-"""A machine so small that little tensors take many tiles."""
+"""A chip so small that little tensors take many tiles."""
 
 
 def value(shape: Sequence[int], format: str = "ND", dtype: Any = np.float16) -> SSAValue:
@@ -91,12 +64,14 @@ class KernelCheck:
         self.check_text(outlined)
         values = self._operands(op, arrays)
         stored = [self._stored(source, values) for source in outlined.inputs]
-        results = run_kernel(outlined.kernel, stored)
         expected = evaluate(op, [values[operand] for operand in op.operands])
-        for result, output, want in zip(results, op.results, expected, strict=True):
-            assert not np.isnan(result).any(), "something was not written"
-            got = unpack(result, layout_of(output.type), tensor(output).get_shape())
-            assert_close(got, cast(Array, want))
+        cores = range(outlined.kernel.block_count)
+        for order in {tuple(cores), tuple(reversed(cores))}:
+            results = run_kernel(outlined.kernel, stored, order=order, spoil=True)
+            for result, output, want in zip(results, op.results, expected, strict=True):
+                assert not np.isnan(result).any(), "something was not written, or overwritten"
+                got = unpack(result, layout_of(output.type), tensor(output).get_shape())
+                assert_close(got, cast(Array, want))
         return outlined
 
     def check_text(self, outlined: Outlined) -> None:
@@ -146,11 +121,11 @@ def assert_close(got: Array, want: Array) -> None:
 
 @pytest.fixture
 def check() -> KernelCheck:
-    """Checks on a machine like Ascend310P."""
-    return KernelCheck(Target(MACHINE))
+    """Checks on a chip of real size."""
+    return KernelCheck(Target(LARGE))
 
 
 @pytest.fixture
 def check_small() -> KernelCheck:
-    """Checks on a machine that needs many tiles."""
+    """Checks on a chip that needs many tiles."""
     return KernelCheck(Target(SMALL))

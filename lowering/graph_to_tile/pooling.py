@@ -1,0 +1,231 @@
+"""`graph.pool2d` to a tile kernel, on feature maps in NC1HWC0.
+
+Two kernels:
+
+1. *Windows*: a tile is a few channel blocks x a few output rows. The input rows under it are loaded with the padding as
+   fill; windows are reduced first along columns of rows, then along rows: kh + kw steps in place of kh · kw.
+2. *Whole planes* (global pooling): positions are reduced as one axis.
+
+Averages are summed in float32 and multiplied by 1 / count. Where a window counts differently at the border, the count
+is the product of one for its row and one for its column, and both reciprocals are small constants.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects.builtin import f16, f32
+from xdsl.ir import SSAValue
+
+from ge.dialects.graph import ConstantOp, Pool2DOp, PoolKind
+from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.constants import constant
+from ge.dialects.tile.text import Index
+from ge.dialects.tile.types import gm_type
+from ge.lowering.graph_to_tile.builder import KernelBuilder
+from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel, storage_of
+from ge.maths.layouts import C0, ceil_div
+from ge.maths.tiling import deal_evenly
+
+LOWEST = -65504.0
+"""The lowest finite float16: what padding reads as under a maximum."""
+
+F16_BLOCK, F32_BLOCK = 32, 64
+"""Bytes of 16 lanes."""
+
+
+def lower_pool2d(op: Pool2DOp, target: Target) -> Outlined:
+    """The kernel of a pooling."""
+    if max(op.dilations.get_values()) > 1:
+        raise no_kernel(op, "the window is dilated")
+    _, _, height, width = shape_of(op.x)
+    is_global = op.kernel.get_values() == (height, width) and not any(op.pads.get_values())
+    kernel, constants = _whole_planes(op, target) if is_global else _windows(op, target)
+    top, left, bottom, right = op.pads.get_values()
+    shown = attributes(
+        ksize=(1, 1, *op.kernel.get_values()),
+        strides=(1, 1, *op.strides.get_values()),
+        padding_mode="CALCULATED",
+        pads=(top, bottom, left, right),
+        data_format="NCHW",
+        global_pooling=is_global,
+        ceil_mode=op.ceil_mode is not None,
+    )
+    inputs = [op.x, *(constant.y for constant in constants)]
+    if _is_max(op):
+        return Outlined(kernel.kernel, inputs, "MaxPoolV3", shown)
+    shown |= attributes(exclusive=op.count_include_pad is None)
+    return Outlined(kernel.kernel, inputs, "AvgPoolV2", shown, constants)
+
+
+def _is_max(op: Pool2DOp) -> bool:
+    return op.kind.data is PoolKind.MAX
+
+
+# Whole planes
+
+
+def _whole_planes(op: Pool2DOp, target: Target) -> tuple[KernelBuilder, list[ConstantOp]]:
+    """Global pooling: tiles of channel blocks, each with all its positions if they fit, otherwise in parts."""
+    n, c1, height, width, _ = storage_of(op.x)
+    planes, positions = n * c1, height * width
+    fitting = target.ub // 2 // (F16_BLOCK if _is_max(op) else F16_BLOCK + 2 * F32_BLOCK)
+    part = deal_evenly(positions, fitting, 1)
+    deal = deal_evenly(planes, fitting // part.size if part.parts == 1 else 1, target.cores)
+    b = KernelBuilder(
+        f"{op.kind.data}_pool",
+        [memory_type(op.x, (planes, positions, C0))],
+        [memory_type(op.y, (planes, C0))],
+        deal.cores,
+    )
+    element, fill = (f16, LOWEST) if _is_max(op) else (f32, 0.0)
+    kind = "max" if _is_max(op) else "sum"
+    with b.deal(deal.parts, target.stages) as number:
+        plane = b.times(number, deal.size)
+        shape = (deal.size, 1, C0)
+        start = [b.constant(fill, shape, element)] if part.parts > 1 else []
+        with b.loop(0, positions, part.size, start, target.stages) as turn:
+            inside = planes % deal.size == 0 and positions % part.size == 0
+            sizes = (deal.size, part.size, C0)
+            x = b.load(b.inputs[0], (plane, turn.counter, 0), sizes, None if inside else fill)
+            reduced = b.reduce(kind, b.cast(x, element), 1)
+            combined = b.binary("max" if _is_max(op) else "add", turn.carried[0], reduced) if start else reduced
+            turn.results = [combined]
+        y = turn.results[0] if _is_max(op) else b.cast(b.scalar("muls", turn.results[0], 1 / positions), f16)
+        b.store(b.reshape(y, (deal.size, C0)), b.outputs[0], (plane, 0), (deal.size, C0))
+    return b, []
+
+
+# Windows
+
+
+@dataclass(frozen=True)
+class WindowTile:
+    """The sizes of a tile: channel blocks, output rows and columns, and the input rows and columns under them."""
+
+    planes: int
+    rows: int
+    columns: int
+    in_rows: int
+    in_columns: int
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """The shape of the result."""
+        return (self.planes, self.rows, self.columns, C0)
+
+
+def _tile_bytes(op: Pool2DOp, tile: WindowTile) -> int:
+    """What a tile takes in the unified buffer: its input, what one reduction reads and writes, its result."""
+    taken = tile.in_rows * tile.in_columns * F16_BLOCK + tile.rows * tile.columns * F16_BLOCK
+    block = F16_BLOCK if _is_max(op) else F32_BLOCK
+    taken += tile.rows * (2 * tile.in_columns + 2 * tile.columns) * block
+    return tile.planes * taken
+
+
+def _window_tile(op: Pool2DOp, planes: int, rows: int) -> WindowTile:
+    """The tile of so many channel blocks and output rows."""
+    columns = shape_of(op.y)[3]
+    (kh, kw), (sh, sw) = op.kernel.get_values(), op.strides.get_values()
+    return WindowTile(planes, rows, columns, (rows - 1) * sh + kh, (columns - 1) * sw + kw)
+
+
+def _choose_tile(op: Pool2DOp, target: Target) -> tuple[WindowTile, int]:
+    """The largest tile of which two fit (or one, if not two do), and the stages that leaves."""
+    n, c1, height, _, _ = storage_of(op.y)
+    for stages in (2, 1) if target.double_buffer else (1,):
+        room = target.ub // stages
+        fitting = [rows for rows in range(1, height + 1) if _tile_bytes(op, _window_tile(op, 1, rows)) <= room]
+        if not fitting:
+            continue
+        rows = deal_evenly(height, max(fitting), max(1, target.cores // (n * c1))).size
+        planes = max(1, room // _tile_bytes(op, _window_tile(op, 1, rows))) if rows == height else 1
+        return _window_tile(op, deal_evenly(c1, planes, max(1, target.cores // n)).size, rows), stages
+    raise no_kernel(op, "the rows under one window do not fit into the unified buffer")
+
+
+def _windows(op: Pool2DOp, target: Target) -> tuple[KernelBuilder, list[ConstantOp]]:
+    """Pooling over windows; see the module docstring."""
+    n, c1, out_height, _, _ = storage_of(op.y)
+    _, _, height, width, _ = storage_of(op.x)
+    tile, stages = _choose_tile(op, target)
+    reciprocals = [] if _is_max(op) else _reciprocals(op)
+    scale = None if _is_max(op) or reciprocals else 1 / math.prod(op.kernel.get_values())
+    tiles = (n, ceil_div(c1, tile.planes), ceil_div(out_height, tile.rows))
+    b = KernelBuilder(
+        f"{op.kind.data}_pool",
+        [memory_type(op.x), *(memory_type(constant.y) for constant in reciprocals)],
+        [memory_type(op.y)],
+        min(target.cores, math.prod(tiles)),
+    )
+    b.name_arguments("x", *(["per_row", "per_column"] if reciprocals else []), "y")
+    top, left, _, _ = op.pads.get_values()
+    inside = top == left == 0 and c1 % tile.planes == 0 and tile.in_columns <= width
+    inside = inside and (tiles[2] - 1) * tile.rows * op.strides.get_values()[0] + tile.in_rows <= height
+    fill = None if inside else LOWEST if _is_max(op) else 0.0
+    columns = _load_columns(b) if reciprocals else None
+    with b.deal(math.prod(tiles), stages) as number:
+        image, plane, row = b.split(number, *tiles)
+        plane, row = b.times(plane, tile.planes), b.times(row, tile.rows)
+        first = b.minus(b.times(row, op.strides.get_values()[0]), top)
+        sizes = (1, tile.planes, tile.in_rows, tile.in_columns, C0)
+        x = b.load(b.inputs[0], (image, plane, first, -left, 0), sizes, fill, shape=sizes[1:])
+        y = _reduce_windows(b, op, x, tile)
+        if scale is not None:
+            y = b.scalar("muls", y, scale)
+        elif columns is not None:
+            y = b.binary("mul", b.binary("mul", y, columns), _load_rows(b, row, tile))
+        b.store(b.cast(y, f16), b.outputs[0], (image, plane, row, 0, 0), (1, *tile.shape))
+    return b, reciprocals
+
+
+def _reduce_windows(b: KernelBuilder, op: Pool2DOp, x: SSAValue, tile: WindowTile) -> SSAValue:
+    """Reduce the windows of loaded rows, first over their rows, then over their columns."""
+    (kh, kw), (sh, sw) = op.kernel.get_values(), op.strides.get_values()
+    shape = (tile.planes, tile.rows, tile.in_columns, C0)
+    x = _combine(b, op, (b.slice(x, (0, tap, 0, 0), shape, (1, sh, 1, 1)) for tap in range(kh)))
+    return _combine(b, op, (b.slice(x, (0, 0, tap, 0), tile.shape, (1, 1, sw, 1)) for tap in range(kw)))
+
+
+def _combine(b: KernelBuilder, op: Pool2DOp, taps: Iterator[SSAValue]) -> SSAValue:
+    """The maximum, or the float32 sum, of tiles, each of which is written when it is needed."""
+    result = next(taps) if _is_max(op) else b.cast(next(taps), f32)
+    for tap in taps:
+        result = b.binary("max", result, tap) if _is_max(op) else b.binary("add", result, b.cast(tap, f32))
+    return result
+
+
+# Counts
+
+
+def _reciprocals(op: Pool2DOp) -> list[ConstantOp]:
+    """1 / count for each output row and for each output column, in all 16 lanes; none where all windows count alike."""
+    counts = [_counts(op, axis) for axis in range(2)]
+    if all((count == count[0]).all() and count[0] == op.kernel.get_values()[axis] for axis, count in enumerate(counts)):
+        return []
+    return [constant(np.repeat((1 / count).astype(np.float32)[:, None], C0, axis=1)) for count in counts]
+
+
+def _counts(op: Pool2DOp, axis: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """The elements that each window counts along an axis."""
+    size, positions = shape_of(op.x)[2 + axis], shape_of(op.y)[2 + axis]
+    before, after = op.pads.get_values()[axis], op.pads.get_values()[2 + axis]
+    first, last = (-before, size + after) if op.count_include_pad is not None else (0, size)
+    starts = np.arange(positions) * op.strides.get_values()[axis] - before
+    return (np.minimum(starts + op.kernel.get_values()[axis], last) - np.maximum(starts, first)).astype(np.float64)
+
+
+def _load_columns(b: KernelBuilder) -> SSAValue:
+    """The reciprocals per column: 1 x 1 x columns x 16."""
+    columns, _ = gm_type(b.inputs[2]).sizes
+    return b.load(b.inputs[2], (0, 0), (columns, C0), shape=(1, 1, columns, C0))
+
+
+def _load_rows(b: KernelBuilder, row: Index, tile: WindowTile) -> SSAValue:
+    """The reciprocals of the rows of a tile: 1 x rows x 1 x 16."""
+    rows, _ = gm_type(b.inputs[1]).sizes
+    fill = None if rows % tile.rows == 0 else 1.0
+    return b.load(b.inputs[1], (row, 0), (tile.rows, C0), fill, shape=(1, tile.rows, 1, C0))

@@ -31,7 +31,18 @@ from ge.dialects.onnx.ops import (
     op_class,
     yielded,
 )
-from ge.dialects.onnx.types import ABSENT, STRING, TYPES, UNKNOWN, MapType, OptionalType, SequenceType, StringType
+from ge.dialects.onnx.types import (
+    ABSENT,
+    STRING,
+    TYPES,
+    UNKNOWN,
+    MapType,
+    OptionalType,
+    SequenceType,
+    StringType,
+    ranked,
+    static_shape,
+)
 
 __all__ = [
     "ABSENT",
@@ -55,6 +66,8 @@ __all__ = [
     "make_constant",
     "make_op",
     "op_class",
+    "ranked",
+    "static_shape",
     "yielded",
 ]
 

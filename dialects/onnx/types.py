@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import NoneType, TensorType, UnrankedTensorType
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from typing import cast
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneType, TensorType, UnrankedTensorType
+from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 
 ABSENT = NoneType()
@@ -56,6 +58,18 @@ STRING = StringType()
 UNKNOWN = UnknownType()
 
 TYPES: list[type[Attribute]] = [StringType, SequenceType, OptionalType, MapType, UnknownType]
+
+
+def ranked(value: SSAValue | Attribute) -> TensorType[Attribute] | None:
+    """The tensor type of a value (or the type itself) when its rank is known, otherwise None."""
+    type = value.type if isinstance(value, SSAValue) else value
+    return cast("TensorType[Attribute]", type) if isinstance(type, TensorType) else None
+
+
+def static_shape(value: SSAValue | Attribute) -> tuple[int, ...] | None:
+    """The shape of a value when all its dimensions are numbers, otherwise None."""
+    type = ranked(value)
+    return None if type is None or DYNAMIC_INDEX in type.get_shape() else type.get_shape()
 
 
 def type_code(type: Attribute) -> str:

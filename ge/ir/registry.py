@@ -42,6 +42,11 @@ PASSES: dict[str, str] = {
     "dce": "xdsl.transforms.dead_code_elimination:DeadCodeElimination",
     "licm": "xdsl.transforms.loop_invariant_code_motion:LoopInvariantCodeMotionPass",
     # onnx
+    "infer-shapes": "ge.passes.onnx.infer_shapes:InferShapesPass",
+    "constant-fold": "ge.passes.onnx.constant_fold:ConstantFoldPass",
+    "eliminate-identity": "ge.passes.onnx.eliminate_identity:EliminateIdentityPass",
+    "onnx-cse": "ge.passes.onnx.onnx_cse:OnnxCsePass",
+    "onnx-dce": "ge.passes.onnx.onnx_dce:OnnxDcePass",
     # onnx to graph
     "convert-onnx-to-graph": "ge.lowering.onnx_to_graph.convert:ConvertOnnxToGraphPass",
     # graph
@@ -61,6 +66,7 @@ PASSES: dict[str, str] = {
     # tile to cube
     "convert-tile-to-cube": "ge.lowering.tile_to_cube.convert:ConvertTileToCube",
     # cube
+    "plan-buffers": "ge.passes.cube.plan_buffers:PlanBuffers",
     # to om
     "plan-memory": "ge.passes.graph.plan_memory:PlanMemoryPass",
     "convert-program-to-om": "ge.lowering.program_to_om:ConvertProgramToOmPass",

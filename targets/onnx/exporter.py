@@ -113,7 +113,7 @@ def _model(graph: GraphProto, module: ModuleOp | None, *roots: Operation) -> Mod
         helper.make_opsetid(domain, versions.get(domain, _DEFAULT_VERSIONS.get(domain, 1))) for domain in sorted(used)
     ]
     model = ModelProto(graph=graph, opset_import=imports)
-    model.ir_version = max(_MIN_IR_VERSION, helper.find_min_ir_version_for([imports[0]]))
+    model.ir_version = max(_MIN_IR_VERSION, helper.find_min_ir_version_for([imports[0]], ignore_unknown=True))
     if module is None:
         return model
     if isinstance(version := module.attributes.get("onnx.ir_version"), IntegerAttr):

@@ -1,0 +1,206 @@
+"""The pass `constant-fold`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ge.dialects.onnx import (
+    ABSENT,
+    STRING,
+    Constant,
+    Custom,
+    OnnxOp,
+    constant_value,
+    make_constant,
+    ranked,
+    static_shape,
+    yielded,
+)
+from ge.dialects.onnx.meaning import run_op
+from ge.ir.constants import numpy_dtype
+from ge.ir.errors import GeError
+from ge.ir.rewriting import erase_if_unused, replace
+
+WEIGHT_READERS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization"})
+"""Operators that need constants as constants: what they read is folded whatever its size."""
+
+_STRING_BYTES = 16
+"""What a string counts for; its length is not looked at."""
+
+
+@dataclass(frozen=True)
+class ConstantFoldPass(ModulePass):
+    """Replace operations by their results where these are known.
+
+    1. All operands are constants: computed by `ge.dialects.onnx.meaning`, in the types of the operation.
+    2. `Shape` and `Size` of a value whose shape is known, and `Gather` of a known dimension from a `Shape`.
+    3. `If` with a constant condition: the branch takes its place.
+
+    Left alone: operators whose results differ from run to run, operators of other domains, `Loop` and the like; results
+    that are larger than their operands by more than `max_growth` bytes (an `Expand` or `ConstantOfShape` costs less at
+    run time than in the model), unless they end as a weight of a convolution or matrix product; results of more than
+    `max_bytes`; operations that fail, which will do so at run time when they are reached.
+    """
+
+    name = "constant-fold"
+
+    max_growth: int = 2**20
+    max_bytes: int = 2**30
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        fold_constants(op, self.max_growth, self.max_bytes)
+
+
+def fold_constants(root: Operation, max_growth: int, max_bytes: int) -> bool:
+    """Fold in program order, so that one visit follows chains to their end. Whether anything changed."""
+    changed = False
+    for op in list(root.walk()):
+        if not isinstance(op, OnnxOp) or op.parent is None or isinstance(op, Constant | Custom):
+            continue
+        if op.op_type == "If":
+            changed |= _take_branch(op)
+            continue
+        arrays = _known_results(op, max_growth, max_bytes)
+        if arrays is None:
+            continue
+        constants = [None if array is None else make_constant(array, location=op.location) for array in arrays]
+        operands = [operand.owner for operand in op.operands]
+        new_ops = [constant for constant in constants if constant is not None]
+        replace(op, new_ops, [None if constant is None else constant.results[0] for constant in constants])
+        _erase_unused(operands)
+        changed = True
+    return changed
+
+
+def _erase_unused(owners: Sequence[Operation | Block]) -> None:
+    for owner in dict.fromkeys(owners):
+        if isinstance(owner, Constant):
+            erase_if_unused(owner)
+
+
+def _known_results(op: OnnxOp, max_growth: int, max_bytes: int) -> list[Any] | None:
+    """The results of an operation, None for an absent one; None when they are not known or shall not be folded."""
+    if (known := _SHAPE_RULES.get(op.op_type)) is not None and not op.domain and (array := known(op)) is not None:
+        return [array]
+    if op.regions or op.is_random or not all(isinstance(value.owner, Constant) for value in op.operands):
+        return None
+    if not all(ranked(result) is not None or result.type == ABSENT for result in op.results):
+        return None
+    inputs = [constant_value(value) for value in op.input_list()]
+    if _result_bytes(op, inputs) > _limit(op, inputs, max_growth, max_bytes):
+        return None
+    try:
+        return run_op(op, inputs)
+    except GeError:
+        return None
+
+
+def _limit(op: OnnxOp, inputs: Sequence[Any], max_growth: int, max_bytes: int) -> int:
+    """How many bytes the results of an operation may have."""
+    if any(_is_read_as_weight(result) for result in op.results):
+        return max_bytes
+    return min(max_bytes, max_growth + sum(0 if array is None else array.nbytes for array in inputs))
+
+
+def _is_read_as_weight(value: SSAValue) -> bool:
+    """Whether a value ends, directly or through operations on constants, in an operator that needs a constant."""
+    for use in value.uses:
+        user = use.operation
+        if not isinstance(user, OnnxOp) or user.domain:
+            continue
+        if user.op_type in WEIGHT_READERS:
+            return True
+        others = (operand for operand in user.operands if operand is not value)
+        if all(isinstance(other.owner, Constant) for other in others) and any(map(_is_read_as_weight, user.results)):
+            return True
+    return False
+
+
+def _result_bytes(op: OnnxOp, inputs: Sequence[Any]) -> int:
+    """The size of the results: from their types, or from the operands where the types do not tell."""
+    total = 0
+    for result in op.results:
+        type = ranked(result)
+        if type is not None:
+            shape = static_shape(type) or _dynamic_shape(op, inputs)
+            item = _STRING_BYTES if type.element_type == STRING else numpy_dtype(type.element_type).itemsize
+            total += math.prod(shape) * item
+    return total
+
+
+def _dynamic_shape(op: OnnxOp, inputs: Sequence[Any]) -> Sequence[int]:
+    """An upper bound of the shape of a result whose type does not tell it."""
+    sizes = [array for array in inputs if array is not None]
+    match op.op_type:
+        case "ConstantOfShape":
+            return [int(size) for size in sizes[0]]
+        case "Expand" | "Tile":
+            return [math.prod(sizes[0].shape), *(max(1, int(size)) for size in sizes[1])]
+        case "Range":
+            return [max(0, math.ceil((sizes[1] - sizes[0]) / sizes[2])) if sizes[2] else 0]
+        case _:
+            return [max((array.size for array in sizes), default=1)]
+
+
+# Shapes
+
+
+def _shape(op: OnnxOp) -> Any:
+    shape = _slice_of_shape(op)
+    return None if shape is None or DYNAMIC_INDEX in shape else np.array(shape, np.int64)
+
+
+def _slice_of_shape(op: OnnxOp) -> Sequence[int] | None:
+    """The dimensions that a `Shape` operation gives; unknown ones are DYNAMIC_INDEX."""
+    type = ranked(op.operands[0])
+    return None if type is None else type.get_shape()[op.attribute("start") : op.attribute("end")]
+
+
+def _size(op: OnnxOp) -> Any:
+    shape = static_shape(op.operands[0])
+    return None if shape is None else np.array(math.prod(shape), np.int64)
+
+
+def _gather(op: OnnxOp) -> Any:
+    shape_op, indices = op.operands[0].owner, constant_value(op.operands[1])
+    if not isinstance(shape_op, OnnxOp) or shape_op.op_type != "Shape" or indices is None:
+        return None
+    shape = _slice_of_shape(shape_op)
+    if shape is None or not all(-len(shape) <= index < len(shape) for index in indices.reshape(-1)):
+        return None
+    dims = np.array(shape, np.int64)[indices]
+    return None if (dims == DYNAMIC_INDEX).any() else np.asarray(dims)
+
+
+_SHAPE_RULES: Mapping[str, Any] = {"Shape": _shape, "Size": _size, "Gather": _gather}
+
+
+# Control flow
+
+
+def _take_branch(op: OnnxOp) -> bool:
+    """Put the branch that a constant condition chooses in the place of an `If`."""
+    condition = constant_value(op.operand("cond"))
+    if condition is None:
+        return False
+    block = op.region("then_branch" if condition.item() else "else_branch").block
+    results = list(yielded(block))
+    terminator = block.last_op
+    if terminator is None or [value.type for value in results] != list(op.result_types):
+        return False
+    terminator.detach()
+    terminator.erase()
+    ops = list(block.ops)
+    for inner in ops:
+        inner.detach()
+    replace(op, ops, results)
+    return True

@@ -21,7 +21,7 @@ from typing import Any
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import parse_spec
-from xdsl.xdsl_opt_main import xDSLOptMain
+from xdsl.xdsl_opt_main import VersionAction, xDSLOptMain
 
 import ge
 from ge.ir.errors import GeError
@@ -32,7 +32,7 @@ from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, atomic_write
 from ge.tools import cli
 from ge.tools.diagnostics import check_errors, expected_errors
-from ge.tools.pipeline import PassRunner, make_pass, parse_pipeline, pass_options
+from ge.tools.pipeline import PassRunner, find_pass, make_pass, parse_pipeline, pass_options
 
 CHUNK_SEPARATOR = "// -----"
 """The line between the modules of a file for --split-input-file."""
@@ -80,20 +80,29 @@ class GeOpt(xDSLOptMain):
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         arg_parser.prog = "ge-opt"
+        arg_parser.usage = "ge-opt [FILE] [--PASS[='OPTIONS'] ...] [-o FILE] [other options]"
         arg_parser.allow_abbrev = False
-        passes, self.available_passes = self.available_passes, dict.fromkeys(self.registry.own_passes, _never)
-        super().register_all_arguments(arg_parser)
-        self.available_passes = passes
-        _add_arguments(arg_parser)
+        _add_file_arguments(arg_parser, self.version_format)
+        _add_printing_arguments(arg_parser)
+        _add_checking_arguments(arg_parser)
         flags = arg_parser.add_argument_group(
             "passes", "Each pass is a flag, run in the order given; options: --PASS='option=value flag list=a,b'."
         )
+        flags.add_argument(
+            "-p", "--passes", "--pass-pipeline", default="", help="the passes as one text: a,b{option=1},c"
+        )
+        flags.add_argument("--list-passes", action="store_true", help="list the passes with their options, and stop")
         for name in self.registry.own_passes:
             flags.add_argument(f"--{name}", action="store_true", default=argparse.SUPPRESS)
+        arg_parser.set_defaults(disable_verify=False, syntax_highlight=False, print_no_properties=False)
+        self._refuse_unknown_flags(arg_parser)
+
+    def _refuse_unknown_flags(self, arg_parser: argparse.ArgumentParser) -> None:
+        """A flag that is no option was meant as a pass: say so, with the pass it resembles."""
         _, unknown = arg_parser.parse_known_args(self.other_args)
         for flag in unknown:
             if flag.startswith("--"):
-                make_pass(flag.removeprefix("--").partition("=")[0], "", self.registry)
+                find_pass(flag.removeprefix("--").partition("=")[0], self.registry)
 
     def setup_pipeline(self) -> None:
         if self.pass_flags and self.args.passes:
@@ -102,15 +111,15 @@ class GeOpt(xDSLOptMain):
             self.passes: list[ModulePass] = [make_pass(*flag, self.registry) for flag in self.pass_flags]
         else:
             self.passes = parse_pipeline(self.args.passes, self.registry)
+        for name in (*self.args.print_ir_before, *self.args.print_ir_after):
+            find_pass(name, self.registry)
         every = {"*"}
         self.runner = PassRunner(
-            _accept if self.args.disable_verify else verify_module,
+            verify_module,
             lambda module: print_module(module, weights=WeightsMode.ELIDED),
             verify_each=self.args.verify_each,
             dump_before=every if self.args.print_ir_before_all else self.args.print_ir_before,
-            dump_after=every
-            if self.args.print_ir_after_all or self.args.print_between_passes
-            else self.args.print_ir_after,
+            dump_after=every if self.args.print_ir_after_all else self.args.print_ir_after,
         )
 
     # Running
@@ -160,7 +169,7 @@ class GeOpt(xDSLOptMain):
         """Compare an error with the comments of a test, or print it and go on; raise it when it is not wanted."""
         if strict:
             check_errors(expected_errors(chunk), error, name)
-        elif self.args.verify_diagnostics or (self.args.parsing_diagnostics and error.code == "GE3001"):
+        elif self.args.verify_diagnostics:
             print(cli.describe(error))
         else:
             raise error
@@ -224,10 +233,6 @@ class GeOpt(xDSLOptMain):
         return out.getvalue().rstrip()
 
 
-def _accept(module: ModuleOp) -> None:
-    """Stand for the verifier with --disable-verify."""
-
-
 def _never() -> Any:
     """Stand for a file type that :mod:`ge.tools.cli` reads and writes."""
     raise NotImplementedError
@@ -250,26 +255,46 @@ def _chunks(text: str) -> list[str]:
     return chunks
 
 
-def _add_arguments(arg_parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that xDSL's driver has not."""
-    add = arg_parser.add_argument
-    flag = partial(add, action="store_true")
-    each = partial(add, action="append", default=[])
-    choice = partial(add, action=argparse.BooleanOptionalAction, default=True)
-    add("--pass-pipeline", dest="passes", help="the same as -p")
-    each("--print-ir-before", metavar="PASS", help="print the module to standard error before this pass")
-    each("--print-ir-after", metavar="PASS", help="print the module to standard error after this pass")
-    flag("--print-ir-before-all", help="print the module to standard error before every pass")
-    flag("--print-ir-after-all", help="print the module to standard error after every pass")
-    choice("--verify-each", help="verify the module after each pass")
-    flag("--timing", dest="time_passes", help="print the time of each pass to standard error")
+def _add_file_arguments(arg_parser: argparse.ArgumentParser, version: str) -> None:
+    """Add what is read and what is written."""
+    add = arg_parser.add_argument_group("files").add_argument
+    add("input_file", nargs="?", help="a .mlir, .onnx or .om file; text from standard input when it is missing or -")
+    add("-f", "--frontend", metavar="TYPE", help="type of the input: mlir, onnx or om (default: by its extension)")
+    add("-o", "--output-file", metavar="FILE", help="write to this file; standard output when it is missing or -")
+    add(
+        "-t", "--target", metavar="TYPE", default="mlir", help="type of the output: mlir, onnx, om, or a target of xDSL"
+    )
+    add("--load-plugin", action="append", default=[], metavar="FILE.py", help="add the dialects and passes of a file")
+    add("--allow-unregistered-dialect", action="store_true", help="accept operations of unknown dialects")
+    add("--no-implicit-module", action="store_true", help="require the text to have its builtin.module")
+    add("--split-input-file", action="store_true", help="process the parts between lines '// -----' one by one")
+    add("-v", "--version", action=VersionAction, version_format=version, help="show the version and stop")
+
+
+def _add_printing_arguments(arg_parser: argparse.ArgumentParser) -> None:
+    """Add how modules are printed, and when."""
+    group = arg_parser.add_argument_group("printing")
+    flag = partial(group.add_argument, action="store_true")
+    each = partial(group.add_argument, action="append", default=[], metavar="PASS")
     flag("--elide-weights", help="leave large constants out of the text, for reading")
     flag("--inline-weights", help="write large constants in the text, complete in itself")
+    flag("--print-debuginfo", "--mlir-print-debuginfo", help="print all locations, not only the names of nodes")
+    flag("--print-op-generic", "--mlir-print-op-generic", help="print operations in the generic form")
+    each("--print-ir-before", help="print the module to standard error before this pass")
+    each("--print-ir-after", help="print the module to standard error after this pass")
+    flag("--print-ir-before-all", help="print the module to standard error before every pass")
+    flag("--print-ir-after-all", help="print the module to standard error after every pass")
+
+
+def _add_checking_arguments(arg_parser: argparse.ArgumentParser) -> None:
+    """Add what is checked and measured."""
+    group = arg_parser.add_argument_group("checking")
+    flag = partial(group.add_argument, action="store_true")
+    choice = partial(group.add_argument, action=argparse.BooleanOptionalAction, default=True)
+    choice("--verify-each", help="verify the module after each pass")
     choice("--verify-weights", help="compare weights files with their digests")
-    flag("--mlir-print-debuginfo", dest="print_debuginfo", help="print all locations, not only node names")
-    flag("--mlir-print-op-generic", dest="print_op_generic", help="the same as --print-op-generic")
-    flag("--list-passes", help="list the passes with their options, and stop")
-    each("--load-plugin", metavar="FILE.py", help="add the dialects and passes of a file")
+    flag("--verify-diagnostics", help="compare errors with the comments '// expected-error {{...}}', or print them")
+    flag("--timing", "--time-passes", dest="time_passes", help="print the time of each pass to standard error")
     flag("--debug", help="show the Python traceback of an error")
 
 

@@ -52,14 +52,19 @@ def _split_passes(text: str) -> Iterator[tuple[str, str]]:
         position = match.end()
 
 
-def make_pass(name: str, options: str, registry: Registry) -> ModulePass:
-    """The pass ``name`` with the options in a text. Raises GE2001 for an unknown pass, GE2002 for a wrong option."""
+def find_pass(name: str, registry: Registry) -> type[ModulePass]:
+    """The class of the pass ``name``. Raises GE2001, with the name that it resembles."""
     load = registry.passes.get(name)
     if load is None:
         close = get_close_matches(name, registry.passes, n=1)
         hint = f", did you mean '{close[0]}'?" if close else ""
         raise GeError("GE2001", f"pass '{name}' is unknown{hint}")
-    pass_type = load()
+    return load()
+
+
+def make_pass(name: str, options: str, registry: Registry) -> ModulePass:
+    """The pass ``name`` with the options in a text. Raises GE2001 for an unknown pass, GE2002 for a wrong option."""
+    pass_type = find_pass(name, registry)
     types = pass_options(pass_type)
     values: dict[str, Any] = {}
     for word in _words(name, options):

@@ -63,13 +63,11 @@ class GePrinter(Printer):
         *,
         locations: Locations = Locations.NAMES,
         generic: bool = False,
-        properties_as_attributes: bool = False,
         weights_writer: WeightsWriter | None = None,
     ) -> None:
         super().__init__(
             stream,
             print_generic_format=generic,
-            print_properties_as_attributes=properties_as_attributes,
             print_debuginfo=locations is Locations.ALL,
         )
         self.locations = locations

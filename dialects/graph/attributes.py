@@ -8,7 +8,7 @@ from enum import auto
 
 from xdsl.dialects.builtin import FloatAttr, f32
 from xdsl.dialects.utils import EnumAttribute
-from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute, SpacedOpaqueSyntaxAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -108,21 +108,21 @@ class PoolKind(StrEnum):
 
 
 @irdl_attr_definition
-class UnaryKindAttr(EnumAttribute[UnaryKind]):
+class UnaryKindAttr(EnumAttribute[UnaryKind], SpacedOpaqueSyntaxAttribute):
     """The kind of a `graph.unary`."""
 
     name = "graph.unary_kind"
 
 
 @irdl_attr_definition
-class BinaryKindAttr(EnumAttribute[BinaryKind]):
+class BinaryKindAttr(EnumAttribute[BinaryKind], SpacedOpaqueSyntaxAttribute):
     """The kind of a `graph.binary`."""
 
     name = "graph.binary_kind"
 
 
 @irdl_attr_definition
-class PoolKindAttr(EnumAttribute[PoolKind]):
+class PoolKindAttr(EnumAttribute[PoolKind], SpacedOpaqueSyntaxAttribute):
     """The kind of a `graph.pool2d`."""
 
     name = "graph.pool_kind"

@@ -14,9 +14,9 @@ from ge.dialects.graph import BatchNormOp, BinaryOp, Conv2DOp, UnaryOp
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import can_fuse_activation
 from ge.dialects.graph.constants import constant, dtype_of
-from ge.ir.locations import fused_loc
-from ge.ir.rewriting import apply_rules, erase_if_unused, replace, rewrite_rule
+from ge.ir.rewriting import apply_rules, rewrite_rule
 from ge.passes.graph import report
+from ge.passes.graph.chains import replace_chain
 from ge.passes.graph.epilogue import affine_of, describe, only_user, round_to_type
 
 NAME = "batch-norm-to-conv"
@@ -61,9 +61,7 @@ def convert(op: BatchNormOp) -> bool:
     w = constant(round_to_type(affine.scale.reshape(-1, 1, 1, 1), dtype))
     bias = constant(round_to_type(affine.shift, dtype))
     new = Conv2DOp(op.x, w, bias, groups=shape[1], activation=activation)
-    new.location = fused_loc(chain)
-    replace(chain[-1], [w, bias, new])
-    for old in reversed(chain[:-1]):
-        erase_if_unused(old)
-    report.fused(NAME, f"Convert {' + '.join(map(describe, chain))} -> DepthwiseConv2D({shape[1]})", new)
+    text = f"Convert {' + '.join(map(describe, chain))} -> DepthwiseConv2D({shape[1]})"
+    replace_chain(chain, [w, bias, new])
+    report.fused(NAME, text, new)
     return True

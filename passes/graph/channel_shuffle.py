@@ -15,8 +15,9 @@ from xdsl.passes import ModulePass
 from ge.dialects.graph import ConcatOp, GatherChannelsOp, ReshapeOp, TransposeOp
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.shapes import Shape
-from ge.ir.rewriting import apply_rules, erase_if_unused, replace, rewrite_rule
+from ge.ir.rewriting import apply_rules, replace, rewrite_rule
 from ge.passes.graph import report
+from ge.passes.graph.chains import replace_chain
 
 NAME = "channel-shuffle"
 
@@ -55,9 +56,7 @@ def shuffle(op: ReshapeOp) -> bool:
     if order is None:
         return False
     new = GatherChannelsOp([split.x], order)
-    replace(op, new, fused=[split, transpose])
-    erase_if_unused(transpose)
-    erase_if_unused(split)
+    replace_chain([split, transpose, op], [new])
     report.fused(NAME, f"Fuse Reshape + Transpose + Reshape -> ChannelShuffle({len(order)})", new)
     return True
 
@@ -108,8 +107,7 @@ def _read_through(op: GatherChannelsOp, position: int, inner: ConcatOp | GatherC
         else:
             indices.append(index - width + inner_width)
     xs = [*op.xs[:position], *inner.xs, *op.xs[position + 1 :]]
-    replace(op, GatherChannelsOp(xs, indices), fused=[inner])
-    erase_if_unused(inner)
+    replace_chain([inner, op], [GatherChannelsOp(xs, indices)])
 
 
 @rewrite_rule(GatherChannelsOp)

@@ -25,10 +25,9 @@ from ge.dialects.graph import (
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import can_fuse_activation
 from ge.dialects.graph.constants import constant, constant_array, dtype_of
-from ge.ir.locations import fused_loc
-from ge.ir.rewriting import erase_if_unused, replace
 from ge.maths.floats import to_float16
 from ge.passes.graph import report
+from ge.passes.graph.chains import replace_chain
 
 Vector: TypeAlias = NDArray[np.float64]
 Product: TypeAlias = Conv2DOp | MatmulOp
@@ -181,10 +180,7 @@ def _replace_chain(
         result_types=[op.y.type],
     )
     text = " + ".join([describe(op), *map(describe, chain)])
-    new.location = fused_loc([op, *chain])
-    replace(chain[-1], [*new_ops, new])
-    for old in [*reversed(chain[:-1]), op]:
-        erase_if_unused(old)
+    replace_chain([op, *chain], [*new_ops, new])
     report.fused(rule, f"Fuse {text} -> Fused{_NAMES[type(op)]}", new)
 
 

@@ -12,8 +12,9 @@ from xdsl.passes import ModulePass
 from ge.dialects.graph import BatchNormOp, Conv2DOp, MatmulOp
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.constants import constant, constant_array
-from ge.ir.rewriting import apply_rules, erase_if_unused, replace, rewrite_rule
+from ge.ir.rewriting import apply_rules, rewrite_rule
 from ge.passes.graph import report
+from ge.passes.graph.chains import replace_chain
 from ge.passes.graph.epilogue import Product, Vector, affine_of, describe, fuse_epilogue, only_user, round_to_type
 
 NAME = "fold-conv-bn"
@@ -70,8 +71,7 @@ def fold_before(op: Conv2DOp) -> bool:
     new_b = constant(round_to_type(new_bias, w.dtype if bias is None else bias.dtype))
     new = Conv2DOp.create(operands=[norm.x, new_w.y, new_b.y], properties=dict(op.properties), result_types=[op.y.type])
     text = f"Fuse {describe(norm)} + {describe(op)} -> Conv2D"
-    replace(op, [new_w, new_b, new], fused=[norm])
-    erase_if_unused(norm)
+    replace_chain([norm, op], [new_w, new_b, new])
     report.fused(NAME, text, new)
     return True
 

@@ -13,8 +13,9 @@ from xdsl.passes import ModulePass
 from ge.dialects.graph import ActivationAttr, BinaryKind, BinaryOp, ConstantOp, UnaryKind, UnaryOp
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.constants import constant_array
-from ge.ir.rewriting import apply_rules, erase_if_unused, replace, rewrite_rule
+from ge.ir.rewriting import apply_rules, rewrite_rule
 from ge.passes.graph import report
+from ge.passes.graph.chains import replace_chain
 from ge.passes.graph.epilogue import describe, only_user
 
 NAME = "recognise-activations"
@@ -197,20 +198,18 @@ def _close(a: float, b: float) -> bool:
 def _become(op: BinaryOp, x: SSAValue, function: ActivationAttr) -> bool:
     """Put `function` of `x` in the place of `op`, and take out the operations between them."""
     new = UnaryOp(x, function)
-    parts = _between(op, x)
-    text = " + ".join(describe(part) for part in [*reversed(parts), op])
-    replace(op, new, fused=parts)
-    for part in parts:
-        erase_if_unused(part)
+    chain = [*_before(op, x), op]
+    text = " + ".join(map(describe, chain))
+    replace_chain(chain, [new])
     report.fused(NAME, f"Fuse {text} -> {describe(new)}", new)
     return True
 
 
-def _between(op: Operation, x: SSAValue) -> list[Operation]:
-    """The operations that make the operands of `op` from `x` and constants, each after those that use it."""
+def _before(op: Operation, x: SSAValue) -> list[Operation]:
+    """The operations that make the operands of `op` from `x` and constants, producers first."""
     found: list[Operation] = []
     for operand in op.operands:
         producer = operand.owner
         if operand is not x and isinstance(producer, Operation) and not isinstance(producer, ConstantOp):
-            found += [producer, *_between(producer, x)]
+            found += [*_before(producer, x), producer]
     return found

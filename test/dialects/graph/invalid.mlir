@@ -1,0 +1,101 @@
+// RUN: ge-opt %s --verify-diagnostics --split-input-file
+
+func.func @main(%x: tensor<1x8x6x6xf32>, %w: tensor<4x4x3x3xf32>) {
+  // expected-error@+1 {{the weights take 4 channels, a group of the input has 8}}
+  %0 = graph.conv2d %x, %w : (tensor<1x8x6x6xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x4x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @main(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x3x3xf32>) {
+  // expected-error@+1 {{the result has shape [1, 4, 6, 6], but must have [1, 4, 4, 4]}}
+  %0 = graph.conv2d %x, %w : (tensor<1x8x6x6xf32>, tensor<4x8x3x3xf32>) -> tensor<1x4x6x6xf32>
+  func.return
+}
+
+// -----
+
+func.func @main(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x3x3xf32>, %b: tensor<8xf32>) {
+  // expected-error@+1 {{a vector of shape [8] does not fit the channels of [1, 4, 4, 4]}}
+  %0 = graph.conv2d %x, %w, %b : (tensor<1x8x6x6xf32>, tensor<4x8x3x3xf32>, tensor<8xf32>) -> tensor<1x4x4x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @main(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x3x3xf16>) {
+  // expected-error@+1 {{operands have element types f32 and f16}}
+  %0 = graph.conv2d %x, %w : (tensor<1x8x6x6xf32>, tensor<4x8x3x3xf16>) -> tensor<1x4x4x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @main(%x: tensor<1x8x2x2xf32>, %w: tensor<4x8x3x3xf32>) {
+  // expected-error@+1 {{a window of 3 does not fit into 2 elements padded by 0 and 0}}
+  %0 = graph.conv2d %x, %w : (tensor<1x8x2x2xf32>, tensor<4x8x3x3xf32>) -> tensor<1x4x0x0xf32>
+  func.return
+}
+
+// -----
+
+func.func @main(%a: tensor<3x4xf32>, %b: tensor<5x6xf32>) {
+  // expected-error@+1 {{the left operand has 4 columns, the right one 5 rows}}
+  %0 = graph.matmul %a, %b : (tensor<3x4xf32>, tensor<5x6xf32>) -> tensor<3x6xf32>
+  func.return
+}
+
+// -----
+
+func.func @main(%a: tensor<3x4xf32>, %b: tensor<2xf32>) {
+  // expected-error@+1 {{shapes [3, 4] and [2] do not broadcast}}
+  %0 = graph.binary add %a, %b : (tensor<3x4xf32>, tensor<2xf32>) -> tensor<3x4xf32>
+  func.return
+}
+
+// -----
+
+func.func @main(%a: tensor<1x4x2x2xf32>) {
+  // expected-error@+1 {{a channel index is not one of 0 to 3}}
+  %0 = graph.gather_channels %a indices [4] : (tensor<1x4x2x2xf32>) -> tensor<1x1x2x2xf32>
+  func.return
+}
+
+// -----
+
+func.func @main(%a: tensor<1x4x2x2xf32>) {
+  // expected-error@+1 {{[0, 0, 1, 2] is not a permutation of 4 dimensions}}
+  %0 = graph.transpose %a perm [0, 0, 1, 2] : (tensor<1x4x2x2xf32>) -> tensor<1x1x4x2xf32>
+  func.return
+}
+
+// -----
+
+func.func @main(%a: tensor<3x4xf32>) {
+  // expected-error@+1 {{the result has element type f16, the operand f32}}
+  %0 = graph.unary <relu> %a : (tensor<3x4xf32>) -> tensor<3x4xf16>
+  func.return
+}
+
+// -----
+
+func.func @main(%a: tensor<3xf32>) {
+  // expected-error@+1 {{the types of the yielded values differ from those of the results}}
+  %0 = graph.host(%a) : (tensor<3xf32>) -> tensor<4xf32> {
+  ^bb0(%b: tensor<3xf32>):
+    graph.yield %b : tensor<3xf32>
+  }
+  func.return
+}
+
+// -----
+
+func.func @main(%a: tensor<3xf32>) {
+  // expected-error@+1 {{the types of the region's arguments differ from those of the operands}}
+  %0 = graph.host(%a) : (tensor<3xf32>) -> tensor<4xf32> {
+  ^bb0(%b: tensor<4xf32>):
+    graph.yield %b : tensor<4xf32>
+  }
+  func.return
+}

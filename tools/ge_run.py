@@ -16,7 +16,7 @@ import argparse
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from ge.tools import cli
 from ge.tools.agreement import compare
 from ge.tools.arrays import random_inputs, read_inputs, write_outputs
 from ge.tools.execute import Executable, OmExecutable, executable
+from ge.tools.reference import run_onnx
+from ge.tools.report import print_profile
 from ge.tools.shapes import parse_shapes
 
 
@@ -70,31 +72,11 @@ def load(path: str, *, strict: bool = False, shapes: Mapping[str, Sequence[int]]
 
 
 def run_reference(path: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Run a file to compare with, and say what ran it: onnxruntime for ``.onnx``, where it is installed."""
+    """Run a file to compare with; what ran it, and its outputs."""
     if path.endswith(".onnx"):
-        try:
-            import onnxruntime  # pyright: ignore[reportMissingTypeStubs]
-        except ImportError:
-            pass
-        else:
-            return f"onnxruntime {onnxruntime.__version__}", _run_onnxruntime(path, inputs)
+        return run_onnx(path, inputs)
     reference = load(path)
     return f"{path} ({reference.level} level)", reference.run(inputs)
-
-
-def _run_onnxruntime(path: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
-    import onnxruntime  # pyright: ignore[reportMissingTypeStubs]
-
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 3
-    try:
-        session: Any = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        names = [output.name for output in session.get_outputs()]
-        wanted = {each.name for each in session.get_inputs()}
-        values = session.run(names, {name: value for name, value in inputs.items() if name in wanted})
-    except Exception as error:
-        raise GeError("GE6006", f"onnxruntime: {error}", path) from error
-    return dict(zip(names, values, strict=True))
 
 
 def run(args: Sequence[str]) -> None:
@@ -111,12 +93,10 @@ def run(args: Sequence[str]) -> None:
     for name, value in outputs.items():
         print(f"  {name}: {_summary(value)}")
     if arguments.profile:
-        from ge.tools.report import profile_table
-
-        print(profile_table(program.tasks))
+        print_profile(program.tasks)
     if arguments.output_dir is not None:
-        for file in write_outputs(outputs, arguments.output_dir):
-            print(f"  wrote {file}")
+        for written in write_outputs(outputs, arguments.output_dir):
+            print(f"  wrote {written}")
     if arguments.compare is not None:
         _compare(arguments.compare, inputs, outputs, half=program.half)
 
@@ -136,7 +116,7 @@ def _compare(path: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], *
 def _summary(value: Any) -> str:
     """Type, shape and the first elements of an output."""
     if isinstance(value, list) or value is None:
-        return str(value)[:200]
+        return str(cast("Any", value))[:200]
     array = np.asarray(value)
     first = ", ".join(str(each) if array.dtype.kind != "f" else f"{each:.6g}" for each in array.ravel()[:5])
     return f"{array.dtype.name}{list(array.shape)} = [{first}{', ...' if array.size > 5 else ''}]"

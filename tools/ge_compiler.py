@@ -1,0 +1,191 @@
+"""ge-compiler: an ONNX model to an OM file for an Ascend chip.
+
+::
+
+    ge-compiler --model=resnet50.onnx --output=resnet50.om --input_shape="x:1,3,224,224" --debug=dump --compare
+
+The options are those of ATC where they mean the same. Nothing is accepted that would have no effect.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from xdsl.dialects.builtin import ModuleOp
+
+import ge
+from ge.dialects.om import ModelOp
+from ge.ir.errors import GeError
+from ge.targets.ascend.om.reader import read_model
+from ge.targets.ascend.om.writer import write_module
+from ge.targets.ascend.runtime.model import Model
+from ge.tools import cli
+from ge.tools.agreement import Agreement, compare
+from ge.tools.arrays import InputInfo, random_inputs
+from ge.tools.compilation import FUSIONS, CompileOptions, compile_model
+from ge.tools.options import Option, options_help, parse_options
+from ge.tools.reference import run_onnx
+from ge.tools.report import agreement_facts, compilation_facts, print_compilation, print_run, run_facts
+from ge.tools.shapes import FORM, parse_shapes
+
+USAGE = """usage: ge-compiler --model=FILE [options]
+
+example: ge-compiler --model=resnet50.onnx --output=resnet50.om --input_shape="x:1,3,224,224" --compare"""
+
+OPTIONS = (
+    Option("model", "FILE", "the ONNX model"),
+    Option("output", "FILE", "the OM file to write; .om is added (default: the model's name, in this folder)"),
+    Option("soc_version", "NAME", "the chip (default Ascend310P3)"),
+    Option("input_shape", "SHAPES", f"the shapes of the inputs: {FORM}"),
+    Option("input_format", "NCHW|ND", "the layout of the inputs, as ONNX has it"),
+    Option("framework", "NUMBER", "5: the model is an ONNX model"),
+    Option("mode", "NUMBER", "0: make an OM file"),
+    Option("precision_mode", "NAME", "force_fp16: kernels compute in float16 and accumulate in float32"),
+    Option("no-fusion", "", f"leave the fusion passes out: {', '.join(sorted(FUSIONS))}"),
+    Option("fusion_switch_file", "FILE", "lines PASS:off or PASS:on that leave single fusion passes out"),
+    Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory"),
+    Option("debug", "DIR", "write the module after each stage as DIR/NN-stage.mlir"),
+    Option("log", "debug|info|warning|error", "show messages of this importance; info shows every fusion"),
+    Option("report", "text|json|none", "what to print at the end (default text)"),
+    Option("run", "", "run the file once on the simulated chip, with random inputs"),
+    Option("compare", "", "run, and compare the outputs with onnxruntime"),
+    Option("seed", "NUMBER", "seed of the random inputs (default 0)"),
+    Option("help", "", "show this"),
+    Option("version", "", "show the version"),
+)
+
+ONLY_VALUES = {"framework": "5", "mode": "0", "precision_mode": "force_fp16"}
+"""Options of ATC of which one value is what this compiler does."""
+
+
+def compile_options(values: Mapping[str, str]) -> CompileOptions:
+    """What the options ask for. Raises GE1001, GE2006, GE2008 or GE2009."""
+    for name, only in ONLY_VALUES.items():
+        if values.get(name, only) != only:
+            raise GeError(
+                "GE2009", f"option --{name}={values[name]} is not supported", remedy=f"Only --{name}={only} is."
+            )
+    if "model" not in values:
+        raise GeError("GE2008", "option --model is missing")
+    return CompileOptions(
+        model=Path(values["model"]),
+        soc=values.get("soc_version", CompileOptions.soc),
+        input_shapes=parse_shapes(values["input_shape"]) if "input_shape" in values else {},
+        switched_off=FUSIONS if "no-fusion" in values else _switched_off(values.get("fusion_switch_file")),
+        reuse_memory=values.get("disable_reuse_memory") != "1",
+        debug_dir=Path(values["debug"]) if "debug" in values else None,
+    )
+
+
+def _switched_off(file: str | None) -> frozenset[str]:
+    """The passes that a fusion switch file turns off. Raises GE1001 or GE2006."""
+    if file is None:
+        return frozenset()
+    try:
+        lines = Path(file).read_text().splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise GeError("GE1001", f"cannot read '{file}': {error}", file) from error
+    off: set[str] = set()
+    for number, line in enumerate(lines, 1):
+        name, _, state = line.strip().partition(":")
+        if not line.strip():
+            continue
+        if name not in FUSIONS or state not in ("on", "off"):
+            remedy = f"A line is PASS:on or PASS:off, with PASS one of {', '.join(sorted(FUSIONS))}."
+            raise GeError("GE2006", f"'{line}' switches nothing", f"{file}:{number}:1", remedy=remedy)
+        if state == "off":
+            off.add(name)
+    return frozenset(off)
+
+
+def output_file(values: Mapping[str, str]) -> Path:
+    """The file to write: ``--output`` with the ending .om, or the name of the model. Raises GE1003 without a folder."""
+    path = Path(values["output"]) if "output" in values else Path(Path(values["model"]).stem)
+    path = path if path.suffix == ".om" else path.with_name(f"{path.name}.om")
+    if not path.parent.is_dir():
+        raise GeError("GE1003", f"cannot write '{path}': there is no folder '{path.parent}'", str(path))
+    return path
+
+
+def run_once(file: Path, model: Path, seed: int, reference: bool) -> tuple[dict[str, Any], str, list[Agreement]]:
+    """Run an OM file on random inputs: facts of the run, what the outputs were compared with, and how they agree."""
+    om = read_model(file)
+    loaded = Model(om)
+    inputs = random_inputs([InputInfo(name, value.type) for name, value in om.inputs.items()], seed)
+    outputs = loaded.run(inputs)
+    assert loaded.statistics is not None
+    facts = run_facts(loaded.statistics)
+    if not reference:
+        return facts, "", []
+    runner, expected = run_onnx(str(model), inputs)
+    return facts, runner, compare(outputs, expected, half=True)
+
+
+def run(args: Sequence[str]) -> None:
+    """Run ge-compiler; errors are raised."""
+    values = parse_options(args, OPTIONS)
+    if "help" in values or not args:
+        print(options_help(USAGE, OPTIONS))
+        return
+    if "version" in values:
+        print(f"ge-compiler {ge.__version__}")
+        return
+    if "log" in values:
+        logging.basicConfig(level=values["log"].upper(), format="[%(levelname)s] %(message)s")
+    options = compile_options(values)
+    seed = _integer(values, "seed")
+    file = output_file(values)
+    compilation = compile_model(options)
+    write_module(compilation.module, file)
+    facts: dict[str, Any] = {
+        "version": ge.__version__,
+        "model": str(options.model),
+        "output": str(file),
+        "compilation": compilation_facts(compilation, _weight_bytes(compilation.module), file.stat().st_size),
+    }
+    agreements: list[Agreement] = []
+    if "run" in values or "compare" in values:
+        facts["run"], facts["reference"], agreements = run_once(file, options.model, seed, "compare" in values)
+        facts["agreement"] = agreement_facts(agreements)
+    _show(facts, agreements, values.get("report", "text"))
+    failed = [agreement.name for agreement in agreements if not agreement.passed]
+    if failed:
+        raise GeError("GE6008", f"{len(failed)} of {len(agreements)} outputs differ: {', '.join(failed)}")
+
+
+def _integer(values: Mapping[str, str], name: str) -> int:
+    try:
+        return int(values.get(name, "0"))
+    except ValueError as error:
+        raise GeError("GE2006", f"option --{name} cannot be '{values[name]}'", remedy="It is a number.") from error
+
+
+def _weight_bytes(module: ModuleOp) -> int:
+    return sum(0 if op.weights is None else op.weights.nbytes for op in module.ops if isinstance(op, ModelOp))
+
+
+def _show(facts: dict[str, Any], agreements: Sequence[Agreement], form: str) -> None:
+    """Print the report in the form asked for."""
+    if form == "json":
+        print(json.dumps(facts, indent=1))
+    if form != "text":
+        return
+    print(f"{facts['model']} -> {facts['output']}")
+    print_compilation(facts["compilation"])
+    if "run" in facts:
+        print_run(facts["run"])
+    for agreement in agreements:
+        print(f"compared with {facts['reference']}: {agreement}")
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Entry point of the command ``ge-compiler``."""
+    cli.run_main(run, args)
+
+
+if __name__ == "__main__":
+    main()

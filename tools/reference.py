@@ -1,0 +1,34 @@
+"""The reference that outputs are compared with: onnxruntime where it is installed, otherwise ONNX's own definition."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any
+
+from ge.ir.errors import GeError
+
+
+def run_onnx(path: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Run an ``.onnx`` file; what ran it, and its outputs by name. Raises GE6006 when it fails."""
+    try:
+        runtime: Any = import_module("onnxruntime")
+    except ImportError:
+        return "the onnx level (onnxruntime is not installed)", _run_by_definition(path, inputs)
+    options = runtime.SessionOptions()
+    options.log_severity_level = 3  # errors only
+    try:
+        session = runtime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+        known = {each.name for each in session.get_inputs()}
+        names = [output.name for output in session.get_outputs()]
+        values = session.run(names, {name: value for name, value in inputs.items() if name in known})
+    except Exception as error:
+        raise GeError("GE6006", f"onnxruntime: {error}", path) from error
+    return f"onnxruntime {runtime.__version__}", dict(zip(names, values, strict=True))
+
+
+def _run_by_definition(path: str, inputs: Mapping[str, Any]) -> dict[str, Any]:
+    from ge.dialects.onnx.meaning import run_module
+    from ge.targets.onnx.importer import import_model
+
+    return run_module(import_model(path), inputs)

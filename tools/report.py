@@ -1,0 +1,138 @@
+"""What ge-compiler and ge-run tell about a compilation and a run.
+
+Everything is first gathered in plain types (``..._facts``, the form of ``--report=json``), then printed from those.
+Times are in seconds, sizes in bytes, MB are 10^6 bytes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
+from ge.tools.agreement import Agreement
+from ge.tools.compilation import Compilation
+from ge.tools.console import print_facts, print_table
+
+
+def megabytes(size: float) -> str:
+    """A number of bytes in MB."""
+    return f"{size / 1e6:.2f} MB"
+
+
+def change(before: float, after: float) -> str:
+    """How much a number changed, in percent: ``-48 %``."""
+    return f"{100 * (after / before - 1):+.0f} %" if before else "0 %"
+
+
+def compilation_facts(compilation: Compilation, weight_bytes: int, file_bytes: int) -> dict[str, Any]:
+    """What is known of a compilation."""
+    program, memory = compilation.program, compilation.program.memory
+    return {
+        "seconds": compilation.seconds,
+        "stages": [{**asdict(stage), "share": stage.seconds / compilation.seconds} for stage in compilation.stages],
+        "fusions": dict(Counter(fusion.text for fusion in compilation.fusions)),
+        "access_bytes": program.access_bytes,
+        "access_bytes_without_fusion": program.unfused_access_bytes,
+        "kernels": program.kernels,
+        "launches": program.launches,
+        "host_operators": program.host_operators,
+        "memory": {
+            "bytes": memory.memory_size,
+            "values": memory.arena_size,
+            "values_without_reuse": memory.size_without_reuse,
+            "values_lower_bound": memory.lower_bound,
+            "inputs_and_outputs": memory.io_size,
+        },
+        "weight_bytes": weight_bytes,
+        "file_bytes": file_bytes,
+    }
+
+
+def print_compilation(facts: dict[str, Any]) -> None:
+    """Print the report of a compilation."""
+    rows = [
+        [
+            stage["name"],
+            f"{stage['seconds']:.2f} s",
+            f"{stage['share']:.1%}",
+            megabytes(stage["peak_bytes"]),
+            str(stage["operations"]),
+        ]
+        for stage in facts["stages"]
+    ]
+    print_table(
+        ["stage", "time", "share", "peak memory", "operations"],
+        [*rows, ["all", f"{facts['seconds']:.2f} s", "100.0%", "", ""]],
+    )
+    for text, count in facts["fusions"].items():
+        print(f"{text}  x{count}" if count > 1 else text)
+    before, after, memory = facts["access_bytes_without_fusion"], facts["access_bytes"], facts["memory"]
+    access = f"{megabytes(before)} -> {megabytes(after)} in each run"
+    without_reuse, at_least = megabytes(memory["values_without_reuse"]), megabytes(memory["values_lower_bound"])
+    print_facts(
+        {
+            "memory access": f"{change(before, after)} by fusion: {access}",
+            "kernels": f"{facts['kernels']}, launched {facts['launches']} times",
+            "on the host": f"{facts['host_operators']} operators",
+            "values": f"{megabytes(memory['values'])} of memory (without reuse {without_reuse}, at least {at_least})",
+            "inputs, outputs": megabytes(memory["inputs_and_outputs"]),
+            "weights": megabytes(facts["weight_bytes"]),
+            "file": megabytes(facts["file_bytes"]),
+        }
+    )
+
+
+def run_facts(statistics: RunStatistics) -> dict[str, Any]:
+    """What is known of a run on the simulated chip."""
+    return {
+        "soc": statistics.soc.name,
+        "clock_mhz": statistics.soc.clock_mhz,
+        "cycles": statistics.cycles,
+        "device_seconds": statistics.device_seconds,
+        "pipe_cycles": statistics.pipe_cycles,
+        "gm_bytes": statistics.gm_bytes,
+        "saturated": statistics.saturated,
+        "simulation_seconds": statistics.seconds,
+        "tasks": [asdict(task) for task in statistics.tasks],
+    }
+
+
+def print_run(facts: dict[str, Any]) -> None:
+    """Print the report of a run."""
+    total = facts["cycles"] or 1
+    busy = ", ".join(f"{name} {cycles / total:.0%}" for name, cycles in facts["pipe_cycles"].items())
+    print_facts(
+        {
+            "cycles": f"{facts['cycles']} on {facts['soc']}, an estimate from the description of the chip",
+            "time": f"{1e3 * facts['device_seconds']:.2f} ms at {facts['clock_mhz']:.0f} MHz, kernel starts included",
+            "busy": busy or "nothing",
+            "transfers": f"{megabytes(facts['gm_bytes'])} from and to device memory",
+            "saturated": f"{facts['saturated']} results of float16",
+            "simulation": f"{facts['simulation_seconds']:.2f} s",
+        }
+    )
+
+
+def print_profile(tasks: Sequence[TaskRun]) -> None:
+    """Print one line for each task: what it took."""
+    total = sum(task.cycles for task in tasks) or 1
+    rows = [
+        [
+            f"{task.operator} ({task.kind})",
+            "host" if task.on_host else f"{task.blocks} cores",
+            "" if task.on_host else str(task.cycles),
+            "" if task.on_host else f"{task.cycles / total:.1%}",
+            megabytes(task.gm_bytes),
+            f"{task.seconds:.3f} s",
+        ]
+        for task in tasks
+    ]
+    print_table(["operator", "on", "cycles", "share", "moved", "simulation"], rows)
+
+
+def agreement_facts(agreements: Sequence[Agreement]) -> list[dict[str, Any]]:
+    """How outputs agree with a reference."""
+    return [{**asdict(agreement), "relative": agreement.relative} for agreement in agreements]

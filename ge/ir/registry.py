@@ -62,6 +62,7 @@ PASSES: dict[str, str] = {
     "merge-host": "ge.passes.graph.merge_host:MergeHostPass",
     "propagate-layout": "ge.passes.graph.propagate_layout:PropagateLayoutPass",
     # graph to tile
+    "convert-graph-to-tile": "ge.lowering.graph_to_tile.convert_graph_to_tile:ConvertGraphToTilePass",
     # tile
     # tile to cube
     "convert-tile-to-cube": "ge.lowering.tile_to_cube.convert:ConvertTileToCube",

@@ -16,7 +16,7 @@ lowerings; :func:`check_legal` says which operations may remain.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
@@ -217,11 +217,14 @@ def lower_ops(root: Operation, lowerings: Mapping[type[Any], Lowering[Any]]) -> 
 
 
 def check_legal(module: ModuleOp, legal: Collection[str | type[Operation]], *, level: str) -> None:
-    """Check a level boundary: every operation in ``module`` is legal, or GE3004 names the first that is not.
+    """Check a level boundary: every operation in ``module`` is legal, or GE3004 names those that are not.
 
-    ``legal`` has dialect names (``"graph"``), operation names (``"func.func"``) and operation classes.
+    ``legal`` has dialect names (``"graph"``), operation names (``"func.func"``) and operation classes. The place in the
+    error is that of the first.
     """
     names = {entry if isinstance(entry, str) else entry.name for entry in legal} | {"builtin.module"}
-    for op in module.walk():
-        if op.name not in names and op.name.partition(".")[0] not in names:
-            raise GeError("GE3004", f"operation '{op.name}' may not remain at level '{level}'", where(op))
+    illegal = [op for op in module.walk() if op.name not in names and op.name.partition(".")[0] not in names]
+    if illegal:
+        counts = Counter(op.name for op in illegal)
+        found = ", ".join(f"'{name}'" + (f" ({count} times)" if count > 1 else "") for name, count in counts.items())
+        raise GeError("GE3004", f"{found} may not remain at level '{level}'", where(illegal[0]))

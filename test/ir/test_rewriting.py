@@ -166,6 +166,10 @@ def test_level_boundary() -> None:
     with pytest.raises(GeError, match=r"'arith.muli' may not remain at level 'sums'") as error:
         check_legal(module, {"func", arith.AddiOp, arith.ConstantOp}, level="sums")
     assert error.value.where == "<text>:7:3 (node 'c')"
+    with pytest.raises(
+        GeError, match=r"'arith.constant' \(2 times\), 'arith.addi' \(2 times\), 'arith.muli' may"
+    ) as error:
+        check_legal(module, {"func"}, level="nothing")
 
 
 def test_fused_locations_keep_order_once() -> None:

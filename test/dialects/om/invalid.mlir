@@ -1,0 +1,64 @@
+// RUN: ge-opt %s --verify-diagnostics --split-input-file
+
+// expected-error@+1 {{one NetOutput must have 1 operands, got []}}
+om.model @no_output soc "Ascend310P3" memory 0 io 0 outputs ["y"] {
+  %x = om.op "Const" "x"() at [0] : () -> tensor<2xf32>
+}
+
+// -----
+
+// expected-error@+1 {{two operators have the name 'x'}}
+om.model @same_name soc "Ascend310P3" memory 0 io 0 outputs [] {
+  %x = om.op "Const" "x"() at [0] : () -> tensor<2xf32>
+  om.op "NetOutput" "x"() : () -> ()
+}
+
+// -----
+
+// expected-error@+1 {{the attribute 'index' of the Data operators must count from 0}}
+om.model @index soc "Ascend310P3" memory 0 io 0 outputs [] {
+  %x = om.op "Data" "x"() at [0] {index = 1 : i64} : () -> tensor<2xf32>
+  om.op "NetOutput" "end"() : () -> ()
+}
+
+// -----
+
+// expected-error@+1 {{a task is for operator 'nobody', which is not in the model}}
+om.model @task_operator soc "Ascend310P3" memory 0 io 0 outputs [] {
+  om.op "NetOutput" "end"() : () -> ()
+  om.task @k for "nobody" blocks 1
+}
+
+// -----
+
+// expected-error@+1 {{a task runs kernel @k, which is not in the model}}
+om.model @task_kernel soc "Ascend310P3" memory 0 io 0 outputs [] {
+  om.op "NetOutput" "end"() : () -> ()
+  om.task @k for "end" blocks 1
+}
+
+// -----
+
+om.model @offsets soc "Ascend310P3" memory 0 io 0 outputs [] {
+  // expected-error@+1 {{1 results need as many offsets, got 0}}
+  %x = om.op "Const" "x"() : () -> tensor<2xf32>
+  om.op "NetOutput" "end"() : () -> ()
+}
+
+// -----
+
+om.model @attribute soc "Ascend310P3" memory 0 io 0 outputs [] {
+  // expected-error@+1 {{an OM file cannot hold attribute 'a' = 1 : i8}}
+  om.op "NetOutput" "end"() {a = 1 : i8} : () -> ()
+}
+
+// -----
+
+om.model @kernel soc "Ascend310P3" memory 0 io 0 outputs [] {
+  // expected-error@+1 {{a kernel holds one cube.kernel or one func.func, got ['builtin.module']}}
+  om.kernel @k {
+    builtin.module {
+    }
+  }
+  om.op "NetOutput" "end"() : () -> ()
+}

@@ -68,6 +68,7 @@ PASSES: dict[str, str] = {
     "convert-tile-to-cube": "ge.lowering.tile_to_cube.convert:ConvertTileToCube",
     # cube
     "plan-buffers": "ge.passes.cube.plan_buffers:PlanBuffers",
+    "insert-sync": "ge.passes.cube.insert_sync:InsertSync",
     # to om
     "plan-memory": "ge.passes.graph.plan_memory:PlanMemoryPass",
     "convert-program-to-om": "ge.lowering.program_to_om:ConvertProgramToOmPass",

@@ -1,0 +1,12 @@
+"""How `insert-sync` orders the instructions of different pipes; docs/synchronisation.md explains it from the start.
+
+| file | what |
+|---|---|
+| `structure.py` | where an instruction stands among loops and branches |
+| `accesses.py` | what an instruction touches, and whether two touch the same bytes |
+| `hazards.py` | every pair of instructions that must be ordered, with the loop that brings it about |
+| `pairs.py` | set_flag and wait_flag for hazards, without those that others imply |
+| `barriers.py` | hazards inside one pipe |
+| `events.py` | event numbers |
+| `emit.py` | the operations |
+"""

@@ -1,0 +1,192 @@
+"""Event numbers for flags: each ordered pair of pipes has a few, and a flag must be taken before it is raised again.
+
+Pairs get numbers of their own while there are enough: one each, or two when they alternate with a slot. When there are
+not,
+
+1. a number serves several pairs of which each provably begins when the one before is over;
+2. pairs of one block are merged: set after the later source, wait before the earlier sink;
+3. a pair without a number becomes a `pipe_barrier` of all pipes before its sink.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from xdsl.dialects import scf
+from xdsl.ir import Block, Operation
+
+from ge.dialects.cube.spaces import Pipe
+from ge.passes.cube.sync.pairs import Handshake, Pair, Sync, Time, knowledge
+
+
+@dataclass(frozen=True)
+class Numbered:
+    """Flags with their (first) event numbers; of a handshake, the number of the way back is the second one."""
+
+    pairs: tuple[tuple[Pair, int], ...]
+    handshakes: tuple[tuple[Handshake, int, int], ...]
+    unnumbered: tuple[Pair, ...]
+    """Pairs for which no number is left."""
+
+
+def number_events(sync: Sync, limit: int) -> Numbered:
+    """Give event numbers below `limit` to all flags of a kernel."""
+    pairs: list[tuple[Pair, int]] = []
+    unnumbered: list[Pair] = []
+    first_free: dict[tuple[Pipe, Pipe], int] = {}
+    handshakes: list[tuple[Handshake, int, int]] = []
+    for handshake in sync.handshakes:
+        forth, back = (handshake.src, handshake.dst), (handshake.dst, handshake.src)
+        numbers = (first_free.setdefault(forth, 0), first_free.setdefault(back, 0))
+        first_free[forth] += 1
+        first_free[back] += 1
+        handshakes.append((handshake, *numbers))
+    for way in dict.fromkeys((pair.src, pair.dst) for pair in sync.pairs):
+        mine = [pair for pair in sync.pairs if (pair.src, pair.dst) == way]
+        taken = first_free.get(way, 0)
+        numbers = _color(sync, mine, range(taken, limit))
+        while numbers is None and (merged := _merge_two(mine)) is not None:
+            mine = merged
+            numbers = _color(sync, mine, range(taken, limit))
+        if numbers is None:
+            mine, left = _split(mine, limit - taken)
+            unnumbered += left
+            numbers = _color(sync, mine, range(taken, limit)) or {}
+        pairs += numbers.items()
+    return Numbered(tuple(pairs), tuple(handshakes), tuple(unnumbered))
+
+
+def width(pair: Pair) -> int:
+    """How many numbers a pair takes."""
+    return 1 if pair.slot is None else 2
+
+
+def _color(sync: Sync, pairs: Sequence[Pair], available: range) -> dict[Pair, int] | None:
+    """A number for each pair, or None when there are too few."""
+    if sum(map(width, pairs)) <= len(available):
+        numbers: dict[Pair, int] = {}
+        free = available.start
+        for pair in pairs:
+            numbers[pair] = free
+            free += width(pair)
+        return numbers
+    return _color_again(sync, pairs, available)
+
+
+def _color_again(sync: Sync, pairs: Sequence[Pair], available: range) -> dict[Pair, int] | None:
+    """The same, with numbers that serve several pairs."""
+    numbers: dict[Pair, int] = {}
+    for pair in pairs:
+        taken = {
+            number + i
+            for other, number in numbers.items()
+            for i in range(width(other))
+            if not _apart(sync, pair, other)
+        }
+        fitting = (first for first in available if not taken & set(range(first, first + width(pair))))
+        first = next((first for first in fitting if first + width(pair) <= available.stop), None)
+        if first is None:
+            return None
+        numbers[pair] = first
+    return numbers
+
+
+@dataclass(frozen=True)
+class _Span:
+    """From the first set to the last wait of a pair, in a block."""
+
+    block: Block
+    first: Time
+    last: Time
+
+
+def _apart(sync: Sync, a: Pair, b: Pair) -> bool:
+    """Whether one of two pairs always begins when the other one is over."""
+    for block in _blocks_around(a.block):
+        x, y = _span(a, block), _span(b, block)
+        if x is not None and y is not None:
+            early, late = (x, y) if x.first <= y.first else (y, x)
+            return early.last <= late.first and _is_over(sync, a, early, late)
+    return False
+
+
+def _is_over(sync: Sync, pair: Pair, early: _Span, late: _Span) -> bool:
+    """Whether the source pipe knows, when the late span begins, that the destination pipe has passed the early one."""
+    block = early.block
+    known = knowledge(sync.pairs, block, pair.dst, early.last, None, carried=False)
+    if pair.src not in known or known[pair.src] > late.first:
+        return False
+    if not _is_repeated(block):
+        return True
+    again = knowledge(sync.pairs, block, pair.dst, late.last, None, carried=True)
+    return pair.src in again and again[pair.src] <= early.first._replace(turn=1)
+
+
+def _is_repeated(block: Block) -> bool:
+    return any(isinstance(around.parent_op(), scf.ForOp | scf.IfOp) for around in _blocks_around(block))
+
+
+def _span(pair: Pair, block: Block) -> _Span | None:
+    """The span of a pair in a block around it; None where the block is inside the span."""
+    if not pair.carried and pair.block is block:
+        return _Span(block, Time(0, pair.set_after, 1), Time(0, pair.wait_before, 0))
+    inner = outermost_loop(pair.block) if pair.carried else pair.block.parent_op()
+    while inner is not None and inner.parent is not block:
+        inner = inner.parent_op()
+    if inner is None:
+        return None
+    number = next(number for number, op in enumerate(block.ops) if op is inner)
+    return _Span(block, Time(0, number, 0), Time(0, number, 1))
+
+
+def outermost_loop(block: Block) -> Operation:
+    """The outermost loop around a block."""
+    loops = [op for around in _blocks_around(block) if isinstance(op := around.parent_op(), scf.ForOp)]
+    return loops[-1]
+
+
+def _blocks_around(block: Block) -> Iterable[Block]:
+    """A block, and those around it."""
+    around: Block | None = block
+    while around is not None:
+        yield around
+        parent = around.parent_op()
+        around = None if parent is None else parent.parent
+
+
+def _merge_two(pairs: Sequence[Pair]) -> list[Pair] | None:
+    """`pairs` with two of them merged into one that implies both, the closest first; None when no two can be."""
+    best: tuple[int, Pair, Pair, Pair] | None = None
+    for position, a in enumerate(pairs):
+        for b in pairs[:position]:
+            merged = _merged(a, b)
+            if merged is not None:
+                moved = abs(a.set_after - b.set_after) + abs(a.wait_before - b.wait_before)
+                if best is None or moved < best[0]:
+                    best = (moved, a, b, merged)
+    if best is None:
+        return None
+    _, a, b, merged = best
+    return [merged, *(pair for pair in pairs if pair not in (a, b))]
+
+
+def _merged(a: Pair, b: Pair) -> Pair | None:
+    if a.block is not b.block or a.carried != b.carried:
+        return None
+    set_after, wait_before = max(a.set_after, b.set_after), min(a.wait_before, b.wait_before)
+    if not a.carried and set_after >= wait_before:
+        return None
+    same = a.slot if a.slot is b.slot else None
+    slot = same if a.carried else a.slot if a.slot is not None else b.slot
+    return replace(a, set_after=set_after, wait_before=wait_before, slot=slot)
+
+
+def _split(pairs: Sequence[Pair], room: int) -> tuple[list[Pair], list[Pair]]:
+    """The pairs that get numbers, and those that do not: these are few, and do not hide transfers behind slots."""
+    kept: list[Pair] = []
+    for pair in sorted(pairs, key=lambda pair: (pair.slot is None, width(pair))):
+        if width(pair) <= room:
+            kept.append(pair)
+            room -= width(pair)
+    return kept, [pair for pair in pairs if pair not in kept]

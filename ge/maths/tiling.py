@@ -53,6 +53,8 @@ class Machine:
     l0c_rate: float
     """L0C to the unified buffer."""
     vector_rate: float
+    vector_latency: float
+    """Cycles of a vector instruction that waits for the one before."""
     store_rate: float
     """Unified buffer to device memory."""
     issue: float = 8
@@ -81,8 +83,10 @@ class Contraction:
     kernel: tuple[int, int] = (1, 1)
     strides: tuple[int, int] = (1, 1)
     dilations: tuple[int, int] = (1, 1)
-    epilogue: int = 0
+    copies: int = 0
     """Float32 copies of a tile that its activation holds at once, beside the accumulator and the result."""
+    operations: int = 0
+    """Vector operations of its activation."""
 
     @property
     def taps(self) -> int:
@@ -207,7 +211,8 @@ def estimate(problem: Contraction, machine: Machine, tiling: Tiling) -> float:
     width = m if problem.is_flat else problem.out_width
     mte1 = blocks * m * BLOCK_BYTES / machine.window_rate(m, width) + weights / machine.l0b_rate
     mte2 = slab if tiling.weights == "core" else slab + filters
-    vector = lanes * 4 / machine.l0c_rate + lanes * 4 * (2 + 3 * problem.epilogue) / machine.vector_rate
+    operations = problem.operations + 1
+    vector = lanes * 4 / machine.l0c_rate + operations * (lanes * 4 / machine.vector_rate + machine.vector_latency)
     store = lanes * 2 / machine.store_rate + machine.transfer
     turns_n, turns_m = tiling.turns(problem)
     units = (cube, mte1 + 2 * pieces * machine.issue, mte2, vector, store)
@@ -282,7 +287,7 @@ def _epilogue_blocks(problem: Contraction, machine: Machine, m: int, n1: int) ->
 
     A lane takes float32 for the accumulator and each copy the activation holds, and float16 for the result.
     """
-    lane = 4 * (1 + problem.epilogue) + 2
+    lane = 4 * (1 + problem.copies) + 2
     fitting = machine.ub // 2 // (m * C0 * lane)
     return next((blocks for blocks in divisors(n1) if blocks <= fitting), 0)
 

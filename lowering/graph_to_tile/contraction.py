@@ -25,7 +25,7 @@ from ge.dialects.graph import ActivationAttr, UnaryKind
 from ge.dialects.tile.compute import Im2colOp, MatmulOp
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import gm_type
-from ge.lowering.graph_to_tile.activations import activation_cost, emit_activation, keeps_precision
+from ge.lowering.graph_to_tile.activations import Cost, activation_cost, emit_activation, keeps_precision
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.maths.layouts import C0
 from ge.maths.tiling import Contraction, Tiling
@@ -96,11 +96,12 @@ class Windows:
     out_width: int
 
 
-def epilogue_copies(activation: ActivationAttr | None) -> int:
-    """Float32 tiles that an epilogue holds beside the accumulator; see `Contraction.epilogue`."""
-    if activation is None or keeps_precision(activation):
-        return 0
-    return activation_cost(activation).copies
+def epilogue_cost(activation: ActivationAttr | None) -> Cost:
+    """What an epilogue does beside rounding the accumulator to float16."""
+    if activation is None:
+        return Cost(0, 0)
+    cost = activation_cost(activation)
+    return Cost(cost.operations, 0 if keeps_precision(activation) else cost.copies)
 
 
 @dataclass(frozen=True)

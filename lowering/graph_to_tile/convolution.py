@@ -20,7 +20,7 @@ from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import gm_type
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.constants import padded_bias, padded_filters
-from ge.lowering.graph_to_tile.contraction import ContractionKernel, TilePosition, Windows, epilogue_copies
+from ge.lowering.graph_to_tile.contraction import ContractionKernel, TilePosition, Windows, epilogue_cost
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
 from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import Contraction, Tiling, choose_tiling
@@ -84,6 +84,7 @@ def convolution_problem(op: Conv2DOp) -> Contraction:
         raise no_kernel(op, f"{merged} groups of {i} input and {outputs} output channels do not fill blocks of {C0}")
     stride_h, stride_w = op.strides.get_values()
     dilation_h, dilation_w = op.dilations.get_values()
+    cost = epilogue_cost(op.activation)
     flat = (kh, kw, stride_h, stride_w) == (1, 1, 1, 1) and not any(op.pads.get_values())
     return Contraction(
         batch=n,
@@ -96,7 +97,8 @@ def convolution_problem(op: Conv2DOp) -> Contraction:
         kernel=(kh, kw),
         strides=(stride_h, stride_w),
         dilations=(dilation_h, dilation_w),
-        epilogue=epilogue_copies(op.activation),
+        copies=cost.copies,
+        operations=cost.operations,
     )
 
 

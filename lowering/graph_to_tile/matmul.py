@@ -23,7 +23,7 @@ from ge.dialects.tile.types import GmType, gm_type
 from ge.ir.attributes import layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.constants import Padded, padded_bias, padded_filters
-from ge.lowering.graph_to_tile.contraction import ContractionKernel, Operands, TilePosition, Windows, epilogue_copies
+from ge.lowering.graph_to_tile.contraction import ContractionKernel, Operands, TilePosition, Windows, epilogue_cost
 from ge.lowering.graph_to_tile.convolution import ConvolutionOperands
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
 from ge.maths.layouts import C0, ceil_div
@@ -49,6 +49,7 @@ def matmul_problem(op: MatmulOp) -> Contraction:
     *batch, m, k = shape_of(op.a)
     matrices = math.prod(batch)
     each_its_own = len(shape_of(op.b)) > 2
+    cost = epilogue_cost(op.activation)
     return Contraction(
         batch=1 if each_its_own else matrices,
         groups=matrices if each_its_own else 1,
@@ -57,7 +58,8 @@ def matmul_problem(op: MatmulOp) -> Contraction:
         out_height=1,
         out_width=m,
         width=m,
-        epilogue=epilogue_copies(op.activation),
+        copies=cost.copies,
+        operations=cost.operations,
     )
 
 

@@ -47,7 +47,7 @@ class Target:
         """The core as the search for tile sizes sees it, for windows that are ``stride_w`` positions apart."""
         soc = self.soc
         costs = soc.costs(warm=True)
-        load, store = soc.pipes["mte2"], soc.pipes["mte3"]
+        load, store, vector = soc.pipes["mte2"], soc.pipes["mte3"], soc.pipes["v"]
         return Machine(
             cores=soc.cores,
             l1=soc.buffers["l1"],
@@ -63,6 +63,7 @@ class Target:
             l0b_rate=costs.rate("l1->l0b"),
             l0c_rate=costs.rate("l0c->ub"),
             vector_rate=4 * costs.lanes("simple", "f32"),
+            vector_latency=vector.overhead + vector.latency,
             store_rate=soc.l2_rate,
         )
 

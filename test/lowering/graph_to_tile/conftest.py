@@ -28,9 +28,7 @@ from ge.targets.ascend.soc import load_soc
 
 LARGE = load_soc("Ascend310P3")
 
-SMALL = replace(
-    LARGE, cores=3, buffers={"l1": 1 << 15, "l0a": 1 << 12, "l0b": 1 << 12, "l0c": 1 << 13, "ub": 1 << 14}
-)
+SMALL = replace(LARGE, cores=3, buffers={"l1": 1 << 15, "l0a": 1 << 12, "l0b": 1 << 12, "l0c": 1 << 13, "ub": 1 << 14})
 """A chip so small that little tensors take many tiles."""
 
 

@@ -197,6 +197,8 @@ def _write_onnx(module: ModuleOp, path: str) -> None:
             return
         import onnx
 
-        onnx.save_model(model, path, save_as_external_data=True, location=f"{Path(path).name}.data")
+        onnx.save_model(  # pyright: ignore[reportUnknownMemberType]
+            model, path, save_as_external_data=True, location=f"{Path(path).name}.data"
+        )
     except OSError as error:
         raise GeError("GE1003", f"'{path}': {error.strerror or error}", path) from error

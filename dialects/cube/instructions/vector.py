@@ -91,7 +91,7 @@ class Elementwise(Vector):
     def footprint(cls, *values: Any) -> tuple[Access, ...]:
         of = cls._named(values)
         count, dtype = of["count"], of["dtype"]
-        runs = [(name, of[name], count, dtype, of[f"{name}_blk"], of[f"{name}_rep"]) for name in ("dst", *cls.SOURCES)]
+        runs = [(name, of[name], count, dtype, of[f"{name}_blk"], of[f"{name}_rep"]) for name in (*cls.SOURCES, "dst")]
         repeat = REPEAT // BYTES[dtype]
         found = [run_accesses(writes if run[0] == "dst" else reads, *run, repeat) for run in runs]
         return tuple(access for accesses in found for access in accesses)

@@ -45,7 +45,7 @@ SPARE = BLOCK
 """Bytes after an argument that a transfer may touch, because it moves whole blocks."""
 
 UNWRITTEN = 0x3C
-"""What the second memory holds for a byte that nobody wrote: an ordinary number other than 0, as float16 and as float32,
+"""What the second memory holds for a byte that nobody wrote: an ordinary number but 0, as float16 and as float32,
 so that conversions keep it one. Bytes that were written, and padding, are 0."""
 
 _PIPES = tuple(Pipe)
@@ -74,8 +74,9 @@ class Checker:
         self.core = core
         self.unwritten.fill(UNWRITTEN)
         self.clocks = {pipe: [0] * len(_PIPES) for pipe in _PIPES}
-        self.issued: dict[Pipe, list[int]] = {pipe: [] for pipe in _PIPES}
-        """The instructions that each pipe was given, by their numbers in the program."""
+        self.issued: dict[Pipe, list[tuple[int, int]]] = {pipe: [] for pipe in _PIPES}
+        """The instructions that each pipe was given: how manieth of the core, and number in the program."""
+        self.count = 0
         self.flags: dict[tuple[Pipe, Pipe, int], tuple[list[int], int]] = {}
         """The raised flags: the clock that they carry, and the instruction that raised them."""
         self.ledgers = {space: Ledger(self._size(space), _GRANULES.get(space, BLOCK)) for space in Space}
@@ -118,7 +119,8 @@ class Checker:
             if isinstance(field, Address):
                 if len(field.spaces) > 1:
                     next(given)
-                align = max(field.align, self.soc.alignment[op.space(field.name)])
+                # Fields of single elements are aligned to those only.
+                align = max(field.align, self.soc.alignment[op.space(field.name)] if field.align >= BLOCK else 1)
                 if value % align:
                     raise self.error("GE6022", number, f"address {value} of '{field.name}', not a multiple of {align}")
                 continue
@@ -181,10 +183,7 @@ class Checker:
         pipe = op.pipe
         clock = self._issue(pipe)
         for access, space in placed:
-            for other, order in self.ledgers[space].conflicts(access, clock):
-                earlier = self.issued[_PIPES[other]][order - 1]
-                if _PIPES[other] is pipe and op.pipelined_after(self.program.instructions[earlier]):
-                    continue
+            if (earlier := self._conflict(op, access, space, clock)) is not None:
                 touched = f"{_verb(access)} {space} bytes [{access.start}, {access.end})"
                 waited = f"instruction {earlier}: {self.program.text(earlier)}"
                 raise self.error("GE6025", number, f"{touched} without waiting for {waited}")
@@ -192,13 +191,26 @@ class Checker:
                 start = self._extent(op.address(access.field)[0])[0]
                 touched = f"{_verb(access)} bytes [{access.start - start}, {access.end - start})"
                 raise self.error("GE6028", number, f"{touched} of the argument, as does core {other_core}")
-        self.issued[pipe].append(number)
+        self.issued[pipe].append((self.count, number))
+        self.count += 1
         for access, space in placed:
             self.ledgers[space].record(access, _PIPES.index(pipe), len(self.issued[pipe]))
             if space is Space.GM:
                 self.cores.record(access, self.core)
         if pipe is Pipe.S:
             self._land(Pipe.S, clock)
+
+    def _conflict(self, op: Instruction, access: Access, space: Space, clock: list[int]) -> int | None:
+        """The last instruction that conflicts with an access and has not landed for certain, by its number."""
+        found = [
+            self.issued[_PIPES[pipe]][order - 1]
+            for pipe, order in self.ledgers[space].conflicts(access, clock)
+            if not (
+                _PIPES[pipe] is op.pipe
+                and op.pipelined_after(self.program.instructions[self.issued[_PIPES[pipe]][order - 1][1]])
+            )
+        ]
+        return max(found)[1] if found else None
 
     def _land(self, pipe: Pipe, clock: list[int]) -> None:
         """Add to a clock that every instruction given to a pipe has landed."""

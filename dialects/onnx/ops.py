@@ -151,6 +151,7 @@ class OnnxOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> OnnxOp:
+        start = parser.pos
         properties = cls._parse_head(parser)
         inputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_operand(parser))
         attributes = cls._parse_attributes(parser)
@@ -170,7 +171,9 @@ class OnnxOp(IRDLOperation):
             attributes=attributes,
             regions=regions,
         )
-        op.accept_region_names(names)
+        if not op.accept_region_names(names):
+            wanted = ", ".join(op.region_names) or "none"
+            parser.raise_error(f"expected regions {wanted}, got {', '.join(names) or 'none'}", start, start)
         return op
 
     @classmethod
@@ -191,16 +194,17 @@ class OnnxOp(IRDLOperation):
 
         return dict(parser.parse_optional_comma_separated_list(parser.Delimiter.BRACES, entry) or ())
 
-    def accept_region_names(self, names: Sequence[str]) -> None:
-        """Put the regions, which the text has under ``names``, in the order of the table."""
+    def accept_region_names(self, names: Sequence[str]) -> bool:
+        """Put the regions, which the text has under ``names``, in the order of the table. Whether they fit."""
         if list(names) == list(self.region_names):
-            return
+            return True
         if sorted(names) != sorted(self.region_names):
-            raise VerifyException(f"expected regions {', '.join(self.region_names) or 'none'}, got {', '.join(names)}")
+            return False
         order = [list(names).index(name) for name in self.region_names]
         regions = [self.detach_region(region) for region in list(self.regions)]
         for index in order:
             self.add_region(regions[index])
+        return True
 
     def print(self, printer: Printer) -> None:
         self._print_head(printer)
@@ -346,9 +350,10 @@ class Custom(OnnxOp):
         attribute = self.attributes.get(name)
         return default if attribute is None else to_python(attribute)
 
-    def accept_region_names(self, names: Sequence[str]) -> None:
+    def accept_region_names(self, names: Sequence[str]) -> bool:
         if names:
             self.regions_named = ArrayAttr(StringAttr(name) for name in names)
+        return True
 
     def verify_(self) -> None:
         """Anything goes: only the domain knows."""

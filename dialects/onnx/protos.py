@@ -87,6 +87,19 @@ def _dimension(dim: onnx.TensorShapeProto.Dimension) -> int:
     return dim.dim_value if dim.HasField("dim_value") and dim.dim_value >= 0 else DYNAMIC_INDEX
 
 
+def dimensions(proto: TypeProto) -> Sequence[onnx.TensorShapeProto.Dimension]:
+    """The dimensions of a tensor type, or of the tensors that a sequence or optional holds."""
+    match proto.WhichOneof("value"):
+        case "sequence_type":
+            return dimensions(proto.sequence_type.elem_type)
+        case "optional_type":
+            return dimensions(proto.optional_type.elem_type)
+        case "tensor_type":
+            return proto.tensor_type.shape.dim
+        case _:
+            return ()
+
+
 def proto_of_type(type: Attribute) -> TypeProto:
     """The ONNX type of an IR type."""
     match type:

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ge.dialects.onnx import ML_OPSET, OPSET, UNKNOWN, Constant, Custom, OnnxOp, OptionalType, SequenceType, yielded
 from ge.dialects.onnx.ops import ML_DOMAIN
-from ge.dialects.onnx.protos import GraphBuilder, add_metadata, data_type_of, text_note, text_notes
+from ge.dialects.onnx.protos import GraphBuilder, add_metadata, data_type_of, dimensions, text_note, text_notes
 from ge.dialects.onnx.shape_inference import AI_ONNX
 from ge.ir.errors import GeError
 from ge.ir.locations import where
@@ -97,8 +97,7 @@ def _add_dims(values: Sequence[ValueInfoProto], notes: ArrayAttr[DictionaryAttr]
         names = note.data.get("onnx.dims")
         if not isinstance(names, ArrayAttr):
             continue
-        dims = value.type.tensor_type.shape.dim
-        for dim, name in zip(dims, cast("ArrayAttr[StringAttr]", names), strict=False):
+        for dim, name in zip(dimensions(value.type), cast("ArrayAttr[StringAttr]", names), strict=False):
             if name.data and not dim.HasField("dim_value"):
                 dim.dim_param = name.data
 

@@ -50,7 +50,7 @@ from ge.dialects.onnx import (
 )
 from ge.dialects.onnx.attributes import literal_of, to_attribute
 from ge.dialects.onnx.ops import ML_DOMAIN, split_absent
-from ge.dialects.onnx.protos import default_output_names, type_of_proto
+from ge.dialects.onnx.protos import default_output_names, dimensions, type_of_proto
 from ge.dialects.onnx.schema import AttributeKind
 from ge.dialects.onnx.shape_inference import AI_ONNX, infer_types, value_types
 from ge.ir.errors import GeError
@@ -319,7 +319,7 @@ def _strings(names: Iterable[str]) -> ArrayAttr[StringAttr]:
 
 def _dims_attrs(values: Iterable[ValueInfoProto]) -> ArrayAttr[DictionaryAttr] | None:
     """The symbolic dimensions of inputs or outputs, or None when there are none."""
-    names = [[dim.dim_param for dim in value.type.tensor_type.shape.dim] for value in values]
+    names = [[dim.dim_param for dim in dimensions(value.type)] for value in values]
     if not any(map(any, names)):
         return None
     return ArrayAttr(DictionaryAttr({"onnx.dims": _strings(dims)} if any(dims) else {}) for dims in names)

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -63,6 +64,12 @@ def test_wheel_has_the_modules_of_the_tree(wheel: Path) -> None:
 def test_wheel_has_the_data_files_of_the_tree(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     assert {name for name in names if name.startswith("ge/") and name.endswith(DATA)} == files_of_tree(ROOT, DATA)
+
+
+def test_type_checker_is_told_of_every_link() -> None:
+    """Pyright does not descend into links: a folder that is not listed would not be checked."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert set(settings["tool"]["pyright"]["include"]) == {"ge", "test", *(f"ge/{folder}" for folder in FOLDERS)}
 
 
 def test_every_folder_with_modules_is_a_package() -> None:

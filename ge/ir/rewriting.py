@@ -88,13 +88,11 @@ def replace(
 
 
 def replace_value(old: SSAValue, new: SSAValue | None) -> None:
-    """Let all uses of ``old`` use ``new``, which takes the name of ``old`` when it has none and is not an argument."""
+    """Let all uses of ``old`` use ``new``, which takes the name of ``old`` when it has none."""
     if new is None:
         if old.uses:
             raise ValueError("a result that is used needs a replacement")
         return
-    if new.name_hint is None and isinstance(new, OpResult):
-        new.name_hint = old.name_hint
     old.replace_all_uses_with(new)
 
 

@@ -1,0 +1,147 @@
+"""ge-compiler: its options, its one-line errors, and that a failed run leaves nothing behind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from onnx_models import ModelBuilder
+
+from ge.ir.errors import GeError
+from ge.tools import ge_compiler
+from ge.tools.compilation import FUSIONS
+from ge.tools.options import ATC_OPTIONS
+from ge.tools.shapes import parse_shapes
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A model of one convolution."""
+    builder = ModelBuilder()
+    x = builder.input("x", 1, 3, 8, 8)
+    builder.output(builder.node("Conv", x, builder.weights(4, 3, 3, 3), name="conv"))
+    path = tmp_path / "model.onnx"
+    onnx.save(builder.build(), path)
+    return path
+
+
+def error_of(*arguments: str) -> GeError:
+    with pytest.raises(GeError) as error:
+        ge_compiler.run(arguments)
+    return error.value
+
+
+def test_help_lists_every_option(capsys: pytest.CaptureFixture[str]) -> None:
+    ge_compiler.run(["--help"])
+    text = capsys.readouterr().out
+    assert all(f"--{option.name}" in text for option in ge_compiler.OPTIONS)
+    assert not ATC_OPTIONS & {option.name for option in ge_compiler.OPTIONS}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--modell=x.onnx"], "GE2007", "did you mean --model?"),
+        (["--xyz=1"], "GE2007", "--xyz is unknown"),
+        (["model.onnx"], "GE2007", "'model.onnx' is not an option"),
+        (["--output=x"], "GE2008", "--model"),
+        (["--model"], "GE2006", "--model=FILE"),
+        (["--model="], "GE2006", "--model is empty"),
+        (["--run=1", "--model=x"], "GE2006", "--run takes no value"),
+        (["--model=x", "--report=xml"], "GE2006", "'xml'"),
+        (["--model=x", "--insert_op_conf=aipp.cfg"], "GE2009", "--insert_op_conf of ATC"),
+        (["--model=x", "--framework=3"], "GE2009", "--framework=3"),
+        (["--model=x", "--mode=1"], "GE2009", "--mode=1"),
+        (["--model=x", "--precision_mode=force_fp32"], "GE2009", "force_fp32"),
+        (["--model=x", "--input_shape=1,3"], "GE2006", "1,3"),
+        (["--model=x", "--input_shape=x:1,-1"], "GE2006", "'-1'"),
+        (["--model=x", "--input_shape=x:1;x:2"], "GE2006", "x:2"),
+        (["--model=x", "--seed=a"], "GE2006", "--seed"),
+        (["--model=x", "--fusion_switch_file=missing"], "GE1001", "missing"),
+    ],
+)
+def test_wrong_options_are_one_error(arguments: Sequence[str], code: str, words: str) -> None:
+    error = error_of(*arguments)
+    assert error.code == code
+    assert words in error.what
+
+
+def test_values_follow_an_equals_sign_or_a_space(model: Path) -> None:
+    values = ge_compiler.parse_options(["--model", str(model), "--input_shape=x:1,3,8,8", "--run"], ge_compiler.OPTIONS)
+    assert values == {"model": str(model), "input_shape": "x:1,3,8,8", "run": "1"}
+
+
+def test_shapes_have_names_with_colons_and_no_sizes_for_a_scalar() -> None:
+    assert parse_shapes("a:b:1,2;c:") == {"a:b": (1, 2), "c": ()}
+
+
+def test_single_fusions_are_switched_by_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "switches"
+    file.write_text("fold-conv-bn:off\n\nfuse-conv-bn-relu:on\n")
+    values = {"model": "x", "fusion_switch_file": str(file)}
+    assert ge_compiler.compile_options(values).switched_off == {"fold-conv-bn"}
+    assert ge_compiler.compile_options({"model": "x", "no-fusion": "1"}).switched_off == FUSIONS
+    file.write_text("fold-conv-bn:off\nfold:off\n")
+    error = error_of("--model=x", f"--fusion_switch_file={file}")
+    assert (error.code, error.where) == ("GE2006", f"{file}:2:1")
+
+
+def dynamic(path: Path) -> None:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["N", 3])
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]), path)
+
+
+def unknown_operator(path: Path, domain: str) -> None:
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 3])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])
+    graph = helper.make_graph([helper.make_node("Foo", ["x"], ["y"], name="foo", domain=domain)], "g", [x], [y])
+    opsets = [helper.make_opsetid("", 17), *([helper.make_opsetid(domain, 1)] if domain else [])]
+    onnx.save(helper.make_model(graph, opset_imports=opsets), path)
+
+
+def test_bad_models_are_one_error_and_leave_nothing_behind(tmp_path: Path, model: Path) -> None:
+    output = tmp_path / "out.om"
+    cut, text, shape, foo, custom = (tmp_path / f"{name}.onnx" for name in ("cut", "text", "shape", "foo", "custom"))
+    cut.write_bytes(model.read_bytes()[:-100])
+    text.write_text("this is not a model")
+    dynamic(shape)
+    unknown_operator(foo, "")
+    unknown_operator(custom, "my.domain")
+    for path, code, words in [
+        (tmp_path / "missing.onnx", "GE1001", "missing.onnx"),
+        (tmp_path, "GE1001", ""),
+        (cut, "GE1011", ""),
+        (text, "GE1010", ""),
+        (shape, "GE3011", "input 'x' has shape [?, 3]"),
+        (foo, "GE4001", "foo: Foo"),
+        (custom, "GE4001", "my.domain"),
+    ]:
+        error = error_of(f"--model={path}", f"--output={output}")
+        assert (error.code, words in error.what) == (code, True), f"{path}: {error}"
+    assert '--input_shape="x:1,3"' in error_of(f"--model={shape}").remedy
+    assert not output.exists()
+
+
+def test_bad_chips_and_places_are_one_error(tmp_path: Path, model: Path) -> None:
+    assert error_of(f"--model={model}", "--soc_version=Ascend999").code == "GE2020"
+    assert error_of(f"--model={model}", f"--output={tmp_path}/missing/out.om").code == "GE1003"
+    error = error_of(f"--model={model}", f"--output={tmp_path}/out", f"--debug={model}")
+    assert error.code == "GE1003" and str(model) in error.what
+    assert not list(tmp_path.glob("*.om"))
+
+
+def test_the_command_reports_an_error_in_three_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as exit:
+        ge_compiler.main(["--model=missing.onnx"])
+    assert exit.value.code == 1
+    lines = capsys.readouterr().err.splitlines()
+    assert (
+        len(lines) == 3 and "[GE1001]" in lines[0] and lines[1].startswith("  why: ") and lines[2].startswith("  fix: ")
+    )

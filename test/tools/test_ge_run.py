@@ -1,0 +1,113 @@
+"""ge-run: the same inputs through files of any level, compared with each other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import numpy_helper
+from onnx_models import ModelBuilder
+
+from ge.ir.errors import GeError
+from ge.ir.printer import write_module
+from ge.targets.onnx.importer import import_model
+from ge.tools import ge_opt, ge_run
+
+X = np.linspace(-1, 1, 192, dtype=np.float32).reshape(1, 3, 8, 8)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """Convolution, batch normalisation and relu."""
+    builder = ModelBuilder()
+    x = builder.input("x", 1, 3, 8, 8)
+    builder.output(builder.node("Relu", builder.conv_bn(x, 3, 4), name="y"))
+    path = tmp_path / "model.onnx"
+    onnx.save(builder.build(), path)
+    np.save(tmp_path / "x.npy", X)
+    return path
+
+
+def run(*arguments: str | Path) -> None:
+    ge_run.run([str(argument) for argument in arguments])
+
+
+def error_of(*arguments: str | Path) -> GeError:
+    with pytest.raises(GeError) as error:
+        run(*arguments)
+    return error.value
+
+
+def test_every_level_of_a_model_gives_the_same(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = model.parent
+    write_module(import_model(model), folder / "onnx.mlir")
+    ge_opt.run([str(model), "--convert-onnx-to-graph", "-o", str(folder / "graph.mlir")])
+    ge_opt.run([str(model), "--convert-onnx-to-graph", "--fuse-conv-bn-relu", "-o", str(folder / "fused.mlir")])
+    for name, level in [
+        ("model.onnx", "onnx"),
+        ("onnx.mlir", "onnx"),
+        ("graph.mlir", "graph"),
+        ("fused.mlir", "graph"),
+    ]:
+        run(folder / name, "--input", f"x={folder / 'x.npy'}", "--compare", model)
+        shown = capsys.readouterr().out
+        assert f"{name}: {level} level" in shown
+        assert "y: float32[1, 4, 8, 8] = [" in shown and "y: agrees" in shown
+
+
+def test_inputs_come_from_files_of_every_kind(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = model.parent
+    np.savez(folder / "inputs.npz", x=X)
+    (folder / "x.pb").write_bytes(numpy_helper.from_array(X).SerializeToString())
+    for option in [folder / "x.npy", folder / "inputs.npz", f"x={folder / 'inputs.npz'}", f"x={folder / 'x.pb'}"]:
+        run(model, "--input", option)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "y: " in line]
+    assert len(lines) == 4 and len(set(lines)) == 1
+
+
+def test_random_inputs_depend_on_the_seed_only(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for seed in ("1", "1", "2"):
+        run(model, "--random-input", "--seed", seed)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "y: " in line]
+    assert lines[0] == lines[1] != lines[2]
+
+
+def test_outputs_are_written_as_arrays(model: Path) -> None:
+    run(model, "--input", model.parent / "x.npy", "--output-dir", model.parent / "out" / "deep")
+    value = np.load(model.parent / "out" / "deep" / "y.npy")
+    assert value.shape == (1, 4, 8, 8) and (value >= 0).all()
+
+
+def test_a_difference_ends_with_an_error(model: Path) -> None:
+    builder = ModelBuilder(seed=7)
+    builder.output(builder.node("Relu", builder.conv_bn(builder.input("x", 1, 3, 8, 8), 3, 4), name="y"))
+    other = model.parent / "other.onnx"
+    onnx.save(builder.build(), other)
+    assert error_of(model, "--random-input", "--compare", other).code == "GE6008"
+    with pytest.raises(SystemExit) as exit:
+        ge_run.main([str(model), "--random-input", "--compare", str(other)])
+    assert exit.value.code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        ([], "GE6002"),
+        (["--input", "x=missing.npy"], "GE6007"),
+        (["--input", "{model}"], "GE6007"),
+        (["--input", "x={model}"], "GE6007"),
+        (["--input-shape", "x"], "GE2006"),
+    ],
+)
+def test_wrong_inputs_are_one_error(model: Path, arguments: list[str], code: str) -> None:
+    assert error_of(model, *(each.replace("{model}", str(model)) for each in arguments)).code == code
+
+
+def test_unknown_files_are_one_error(tmp_path: Path) -> None:
+    assert error_of(tmp_path / "missing.om").code == "GE1001"
+    assert error_of(tmp_path / "missing.onnx").code == "GE1001"
+    assert error_of(tmp_path / "model.txt").code == "GE1002"
+    (tmp_path / "empty.mlir").write_text("builtin.module {\n}\n")
+    assert error_of(tmp_path / "empty.mlir").code == "GE3004"

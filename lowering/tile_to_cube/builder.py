@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from math import gcd
 from typing import TypeVar
 
 from xdsl.builder import Builder
@@ -86,7 +87,10 @@ class KernelBuilder:
         body = Block([scf.YieldOp()], arg_types=[IndexType()])
         math = self.math
         self.add(scf.ForOp(math.value(lower), math.value(upper), math.value(step), [], body))
-        math.learn(body.args[0], math.bounds(lower).low, max(math.bounds(lower).low, math.bounds(upper).high - 1))
+        first, last = math.bounds(lower), math.bounds(upper).high - 1
+        if isinstance(step, int) and first.low == first.high < last:
+            last -= (last - first.low) % step
+        math.learn(body.args[0], first.low, max(first.low, last), gcd(math.divisor(lower), math.divisor(step)))
         with self._inside(body):
             yield body.args[0]
 

@@ -20,6 +20,7 @@ from ge.dialects import cube, tile
 from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.ir.registry import load_dialect
+from ge.ir.rewriting import replace
 from ge.lowering.tile_to_cube import elementwise, loads, loops, matmul, movement, reduce, stores
 from ge.lowering.tile_to_cube.builder import KernelBuilder
 from ge.lowering.tile_to_cube.index_math import Index, IndexMath
@@ -39,11 +40,11 @@ class ConvertTileToCube(ModulePass):
         soc = load_soc(self.soc)
         for kernel in list(op.walk()):
             if isinstance(kernel, tile.KernelOp):
-                lower_kernel(kernel, soc)
+                replace(kernel, lower_kernel(kernel, soc))
 
 
 def lower_kernel(kernel: tile.KernelOp, soc: Soc) -> cube.CubeKernelOp:
-    """Put a `cube.kernel` in the place of a `tile.kernel`."""
+    """The `cube.kernel` of a `tile.kernel`."""
     lowered = cube.CubeKernelOp(
         kernel.sym_name.data, soc.name, kernel.block_count, kernel.output_count, len(kernel.arguments)
     )
@@ -60,11 +61,6 @@ def lower_kernel(kernel: tile.KernelOp, soc: Soc) -> cube.CubeKernelOp:
         k.math.learn(core, 0, kernel.block_count - 1)
         k.indices[kernel.core] = core
     _lower_block(k, kernel.body.block)
-    block = kernel.parent
-    assert block is not None
-    block.insert_op_before(lowered, kernel)
-    kernel.detach()
-    kernel.erase()
     return lowered
 
 

@@ -25,7 +25,7 @@ from ge.passes.cube.sync.events import number_events
 from ge.passes.cube.sync.hazards import hazards
 from ge.passes.cube.sync.pairs import order
 from ge.passes.cube.sync.structure import sites
-from ge.targets.ascend.soc import load_soc
+from ge.targets.ascend.soc import Soc, load_soc
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class InsertSync(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in op.walk():
             if isinstance(kernel, CubeKernelOp):
-                synchronise(kernel)
+                synchronise(kernel, load_soc(kernel.soc.data))
 
 
-def synchronise(kernel: CubeKernelOp) -> None:
+def synchronise(kernel: CubeKernelOp, soc: Soc) -> None:
     """Order the instructions of one kernel."""
     if any(isinstance(op, FlagInstruction) for op in kernel.walk()):
         return
     found = hazards(sites(kernel))
     sync = order(found)
-    numbered = number_events(sync, load_soc(kernel.soc.data).event_ids)
+    numbered = number_events(sync, soc.event_ids)
     Writer(kernel).write(numbered, barriers(kernel, found, sync))

@@ -39,12 +39,11 @@ class PlanBuffers(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for kernel in op.walk():
             if isinstance(kernel, CubeKernelOp):
-                plan(kernel)
+                plan(kernel, load_soc(kernel.soc.data))
 
 
-def plan(kernel: CubeKernelOp) -> None:
+def plan(kernel: CubeKernelOp, soc: Soc) -> None:
     """Place the buffers of one kernel."""
-    soc = load_soc(kernel.soc.data)
     live = lifetimes(kernel)
     for space in Space:
         allocs = [alloc for alloc in live if alloc.space is space]

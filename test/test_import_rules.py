@@ -91,6 +91,10 @@ def modules_after(code: str) -> set[str]:
     return set(done.stdout.split())
 
 
+def test_the_root_package_is_instant() -> None:
+    assert not modules_after("import ge") & {"xdsl", "numpy", "onnx"}
+
+
 def test_help_loads_no_heavy_library() -> None:
     loaded = modules_after("import ge.tools.ge_opt")
     assert not loaded & {"numpy", "onnx", "google.protobuf", "rich", "onnxruntime"}

@@ -11,6 +11,8 @@ from onnx import TensorProto, helper, numpy_helper
 
 from ge.tools import ge_opt, ge_translate
 
+SMALL_OM_MODULE = Path(__file__).resolve().parents[1] / "targets" / "ascend" / "om" / "inputs" / "small.mlir"
+
 
 @pytest.fixture
 def model(tmp_path: Path) -> Path:
@@ -59,6 +61,17 @@ def test_ge_opt_reads_and_writes_models(model: Path) -> None:
     back = model.with_name("back.onnx")
     ge_opt.run([str(model), "-o", str(back)])
     assert initializers(back) == initializers(model)
+
+
+def test_an_om_file_survives_text(tmp_path: Path) -> None:
+    """Text to .om, by ge-opt and by ge-translate, and back: the same bytes, the same text."""
+    first, second, text = tmp_path / "first.om", tmp_path / "second.om", tmp_path / "text.mlir"
+    ge_opt.run([str(SMALL_OM_MODULE), "-o", str(first)])
+    ge_translate.run(["--om-to-mlir", str(first), "-o", str(text)])
+    ge_translate.run(["--mlir-to-om", str(text), "-o", str(second)])
+    assert first.read_bytes() == second.read_bytes()
+    ge_opt.run([str(second), "--inline-weights", "-o", str(tmp_path / "again.mlir")])
+    assert "om.model @small" in (tmp_path / "again.mlir").read_text(encoding="utf-8")
 
 
 def test_a_missing_model_is_an_error(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias, cast
 
 from xdsl.dialects.builtin import ArrayAttr, Float16Type, Float32Type, IntAttr
@@ -21,6 +22,7 @@ ElementType: TypeAlias = Float16Type | Float32Type
 """What tiles are made of."""
 
 
+@dataclass(frozen=True, init=False)
 class _ShapedType(ParametrizedAttribute, TypeAttribute):
     """A static shape and an element type, written ``<4x16xf16>``."""
 

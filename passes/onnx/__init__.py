@@ -1,0 +1,1 @@
+"""Rewrites of the onnx level."""

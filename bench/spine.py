@@ -48,7 +48,6 @@ class Result:
 
     report: dict[str, Any] | None
     error: str
-    peak_bytes: int = 0
 
 
 def compile_and_run(model: Path, shapes: str, *options: str) -> Result:
@@ -100,8 +99,8 @@ def markdown(rows: list[list[str]]) -> str:
         "Written by `python bench/spine.py --models=DIR`. Every model is compiled for Ascend310P3, run once on the",
         "simulator on random inputs (seed 0) and compared with onnxruntime in float32. Errors are parts of the largest",
         "value of the output; the worst output is shown. Cycles and milliseconds are estimates from the description of",
-        "the chip, not measurements. *access* is the size of the operands and results of all launches, and what it would",
-        f"be without fusion. Machine: {platform.machine()}, Python {platform.python_version()}.",
+        "the chip, not measurements. *access* is the size of the operands and results of all launches, and what it",
+        f"would be without fusion. Machine: {platform.machine()}, Python {platform.python_version()}.",
         "",
         f"| {' | '.join(COLUMNS)} |",
         f"|{'---|' * len(COLUMNS)}",

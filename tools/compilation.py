@@ -55,7 +55,7 @@ FUSE = Stage(
 ASSIGN = Stage("graph-assigned", ("assign-precision", "merge-host", "propagate-layout"))
 TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc}}}",))
 CUBE = Stage("cube", ("convert-tile-to-cube{{soc={soc}}}",))
-PLAN = Stage("cube-planned", ("plan-buffers{{soc={soc}}}", "insert-sync{{soc={soc}}}"))
+PLAN = Stage("cube-planned", ("plan-buffers", "insert-sync"))
 PROGRAM = Stage("program", ("plan-memory{{reuse={reuse}}}",))
 WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
 

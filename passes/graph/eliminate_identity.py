@@ -16,6 +16,7 @@ from ge.dialects.graph import (
     BinaryOp,
     CastOp,
     ConcatOp,
+    ConstantOp,
     GatherChannelsOp,
     Pool2DOp,
     ReshapeOp,
@@ -26,7 +27,9 @@ from ge.dialects.graph import (
 )
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.constants import constant_array
-from ge.ir.rewriting import apply_rules, replace, rewrite_rule
+from ge.ir.rewriting import apply_rules, erase_if_unused, replace, rewrite_rule
+from ge.passes.graph.chains import replace_chain
+from ge.passes.graph.epilogue import only_user
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ class GraphEliminateIdentityPass(ModulePass):
     Taken out: identity; clip without bounds; a cast, trans_data, reshape or transpose to what the value is already;
     concat of one tensor; gather_channels of all channels in order; pooling over single elements; + 0, - 0, · 1, / 1.
 
-    Joined: reshape of a reshape; transpose of a transpose; clip from 0 on is relu.
+    Joined: reshape of a reshape; transpose of a transpose; clip from 0 on is relu. A function of a reshaped value is
+    the reshaped function of the value, so that it meets what made the value, and reshapes meet each other.
 
     Left alone: a pair of casts, of which the first may lose bits; an addition of zero that broadcasts its other
     operand.
@@ -45,7 +49,7 @@ class GraphEliminateIdentityPass(ModulePass):
     name = "graph-eliminate-identity"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_rules(op, [unary, same_type, reshape, transpose, single, gather, pool, neutral])
+        apply_rules(op, [unary, before_reshape, same_type, reshape, transpose, single, gather, pool, neutral])
 
 
 @rewrite_rule(UnaryOp)
@@ -57,6 +61,18 @@ def unary(op: UnaryOp) -> bool:
         replace(op, UnaryOp(op.x, ActivationAttr(UnaryKind.RELU)))
         return True
     return False
+
+
+@rewrite_rule(UnaryOp)
+def before_reshape(op: UnaryOp) -> bool:
+    """A function of a reshaped value that nothing else uses."""
+    reshaped = op.x.owner
+    if not isinstance(reshaped, ReshapeOp) or only_user(reshaped.y) is not op:
+        return False
+    function = UnaryOp(reshaped.x, op.function)
+    function.location = op.location
+    replace_chain([reshaped, op], [function, ReshapeOp(function, shape_of(op.y))])
+    return True
 
 
 @rewrite_rule(CastOp, TransDataOp)
@@ -71,7 +87,7 @@ def reshape(op: ReshapeOp) -> bool:
     if op.x.type == op.y.type:
         return _drop(op, op.x)
     if isinstance(op.x.owner, ReshapeOp):
-        replace(op, ReshapeOp(op.x.owner.x, shape_of(op.y)), fused=[op.x.owner])
+        replace_chain([op.x.owner, op], [ReshapeOp(op.x.owner.x, shape_of(op.y))])
         return True
     return False
 
@@ -84,7 +100,7 @@ def transpose(op: TransposeOp) -> bool:
         return _drop(op, op.x)
     if isinstance(inner := op.x.owner, TransposeOp):
         first = inner.perm.get_values()
-        replace(op, TransposeOp(inner.x, [first[axis] for axis in perm]), fused=[inner])
+        replace_chain([inner, op], [TransposeOp(inner.x, [first[axis] for axis in perm])])
         return True
     return False
 
@@ -127,5 +143,8 @@ def neutral(op: BinaryOp) -> bool:
 
 
 def _drop(op: Operation, x: SSAValue) -> bool:
+    producers = [operand.owner for operand in op.operands if isinstance(operand.owner, ConstantOp)]
     replace(op, [], [x])
+    for constant in producers:
+        erase_if_unused(constant)
     return True

@@ -79,8 +79,8 @@ def _affine_of_batch_norm(op: BatchNormOp) -> Affine | None:
 
 def _affine_of_binary(op: BinaryOp, x: SSAValue, axis: int) -> Affine | None:
     other = op.b if op.a is x else op.a
-    vector = _vector_along(other, shape_of(x), axis)
-    if vector is None or shape_of(op.y) != shape_of(x):
+    vector = _vector_along(other, shape_of(x), axis) if shape_of(op.y) == shape_of(x) else None
+    if vector is None:
         return None
     ones, zeros = np.ones_like(vector), np.zeros_like(vector)
     match op.kind.data:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, YieldOp, main_function
-from ge.dialects.graph.constants import constant, constant_array
+from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.constants import constant, constant_array, dtype_of
 from ge.dialects.graph.meaning import evaluate
 from ge.ir.attributes import layout_of
 from ge.ir.constants import Array
@@ -41,15 +43,18 @@ class GraphFoldConstantsPass(ModulePass):
                 erase_if_unused(inner)
 
 
+def bytes_of(value: SSAValue) -> int:
+    """The size of a tensor in origin shape."""
+    return math.prod(shape_of(value)) * dtype_of(value).itemsize
+
+
 def fold(op: Operation) -> bool:
     """Replace one operation by a constant, if it can be. Whether it was."""
-    arrays = [constant_array(operand) for operand in op.operands]
-    if not arrays or any(array is None for array in arrays):
+    if not op.operands or not all(isinstance(operand.owner, ConstantOp) for operand in op.operands):
         return False
-    known = cast("list[Array]", arrays)
-    results = cast("list[Array]", evaluate(op, known))
-    if sum(array.nbytes for array in results) - sum(array.nbytes for array in known) > MOST_GROWTH:
+    if sum(map(bytes_of, op.results)) - sum(map(bytes_of, op.operands)) > MOST_GROWTH:
         return False
+    results = cast("list[Array]", evaluate(op, [constant_array(operand) for operand in op.operands]))
     constants = [constant(array, layout_of(old.type)) for array, old in zip(results, op.results, strict=True)]
     replace(op, constants, [new.y for new in constants])
     return True

@@ -100,6 +100,8 @@ class Versions:
     def _make_plain(self, value: SSAValue, user: Operation) -> SSAValue:
         """The version of `value` in plain format: a view of what it is a reshape of, or a conversion."""
         derived = self._derived.get(value)
+        if (same := self._as_view(value, "ND")) is not None:
+            return self._insert(ViewOp(same, tensor(value)), value, user)
         if isinstance(derived, ReshapeOp) and not self.of(value):
             return self._insert(ViewOp(self.get(derived.x, "ND", user), tensor(value)), value, user)
         source = next(iter(self.of(value).values()))

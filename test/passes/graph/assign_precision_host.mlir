@@ -1,0 +1,61 @@
+// RUN: ge-opt %s --split-input-file --assign-precision | filecheck %s
+// RUN: not ge-opt %s --split-input-file --assign-precision='keep=nobody' 2>&1 | filecheck %s --check-prefix=UNKNOWN
+// UNKNOWN: no node is called nobody
+
+// An operation without a kernel moves to the host and computes in float32 there; its neighbours convert.
+// CHECK:       %[[C:.*]] = graph.conv2d
+// CHECK-NEXT:  %[[F:.*]] = graph.cast %[[C]] : (tensor<1x1x4x4xf16>) -> tensor<1x1x4x4xf32>
+// CHECK-NEXT:  %[[T:.*]] = graph.host(%[[F]]) : (tensor<1x1x4x4xf32>) -> tensor<1x4x4x1xf32>
+// CHECK:         onnx.Transpose
+// CHECK:       func.return %[[T]]
+func.func @main(%x: tensor<1x1x4x4xf32>) -> tensor<1x4x4x1xf32> {
+  %w = graph.constant dense<1.0> : tensor<1x1x1x1xf32>
+  %c = graph.conv2d %x, %w : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
+  %y = graph.transpose %c perm [0, 2, 3, 1] : (tensor<1x1x4x4xf32>) -> tensor<1x4x4x1xf32>
+  func.return %y : tensor<1x4x4x1xf32>
+}
+
+// -----
+
+// Cheap operations between host operations stay with them, in float32.
+// CHECK-NOT:   f16
+// CHECK:       onnx.Transpose
+// CHECK:       onnx.Relu
+// CHECK:       onnx.Transpose
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %a = graph.transpose %x perm [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
+  %b = graph.unary <relu> %a : (tensor<3x2xf32>) -> tensor<3x2xf32>
+  %y = graph.transpose %b perm [1, 0] : (tensor<3x2xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}
+
+// -----
+
+// A float16 model has nothing to convert but a bias; casts of the model between the two types go.
+// CHECK:       func.func @main(%a: tensor<3x4xf16>, %z: tensor<3x2xf32>) -> (tensor<3x2xf16>, tensor<3x2xf32>)
+// CHECK:         %[[B:.*]] = graph.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>
+// CHECK:         %[[P:.*]] = graph.matmul %a, %b, %[[B]]
+// CHECK-NEXT:    %[[F:.*]] = graph.cast %[[P]] : (tensor<3x2xf16>) -> tensor<3x2xf32>
+// CHECK-NEXT:    func.return %[[P]], %[[F]]
+func.func @main(%a: tensor<3x4xf16>, %z: tensor<3x2xf32>) -> (tensor<3x2xf16>, tensor<3x2xf32>) {
+  %b = graph.constant dense<1.0> : tensor<4x2xf16>
+  %c = graph.constant dense<[1.0, 2.0]> : tensor<2xf16>
+  %p = graph.matmul %a, %b, %c : (tensor<3x4xf16>, tensor<4x2xf16>, tensor<2xf16>) -> tensor<3x2xf16>
+  %q = graph.cast %p : (tensor<3x2xf16>) -> tensor<3x2xf32>
+  func.return %p, %q : tensor<3x2xf16>, tensor<3x2xf32>
+}
+
+// -----
+
+// Integers and values of the host pass untouched.
+// CHECK:       func.func @main(%i: tensor<2xi64>) -> (tensor<2xi64>, tensor<2xf32>) {
+// CHECK-NEXT:    graph.host(%i)
+// CHECK-NOT:   graph.cast
+func.func @main(%i: tensor<2xi64>) -> (tensor<2xi64>, tensor<2xf32>) {
+  %y = graph.host(%i) : (tensor<2xi64>) -> tensor<2xf32> {
+  ^bb0(%a: tensor<2xi64>):
+    %b = onnx.Cast(%a) {to = 1} : (tensor<2xi64>) -> tensor<2xf32>
+    graph.yield %b : tensor<2xf32>
+  }
+  func.return %i, %y : tensor<2xi64>, tensor<2xf32>
+}

@@ -1,0 +1,78 @@
+// RUN: ge-opt %s --split-input-file --graph-eliminate-identity | filecheck %s
+
+// CHECK:       func.func @main
+// CHECK-NEXT:    func.return %x, %x, %x, %x, %x, %x, %x, %x
+func.func @main(%x: tensor<1x4x2x2xf32>)
+    -> (tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>,
+        tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>) {
+  %a = graph.unary <identity> %x : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %b = graph.unary <clip> %x : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %c = graph.cast %x : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %d = graph.concat %x axis 1 : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %e = graph.gather_channels %x indices [0, 1, 2, 3] : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %f = graph.pool2d max %x kernel [1, 1] : (tensor<1x4x2x2xf32>) -> tensor<1x4x2x2xf32>
+  %g0 = graph.reshape %x : (tensor<1x4x2x2xf32>) -> tensor<4x4xf32>
+  %g = graph.reshape %g0 : (tensor<4x4xf32>) -> tensor<1x4x2x2xf32>
+  %h0 = graph.transpose %x perm [0, 2, 3, 1] : (tensor<1x4x2x2xf32>) -> tensor<1x2x2x4xf32>
+  %h = graph.transpose %h0 perm [0, 3, 1, 2] : (tensor<1x2x2x4xf32>) -> tensor<1x4x2x2xf32>
+  func.return %a, %b, %c, %d, %e, %f, %g, %h
+    : tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>,
+      tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>, tensor<1x4x2x2xf32>
+}
+
+// -----
+
+// CHECK:       func.func @main
+// CHECK-NEXT:    func.return %x, %x, %x, %x
+func.func @main(%x: tensor<2x2xf32>) -> (tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) {
+  %zero = graph.constant dense<0.0> : tensor<2xf32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %a = graph.binary add %zero, %x : (tensor<2xf32>, tensor<2x2xf32>) -> tensor<2x2xf32>
+  %b = graph.binary sub %x, %zero : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  %c = graph.binary mul %x, %one : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %d = graph.binary div %x, %one : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  func.return %a, %b, %c, %d : tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>
+}
+
+// -----
+
+// Joined: two reshapes, two transposes, a clip that is relu, a function of a reshaped value.
+// CHECK:       graph.reshape %x : (tensor<2x3x4xf32>) -> tensor<4x6xf32>
+// CHECK-NEXT:  graph.transpose %x perm [2, 0, 1]
+// CHECK-NEXT:  graph.unary <relu> %x
+// CHECK-NEXT:  %[[T:.*]] = graph.unary <tanh> %x : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+// CHECK-NEXT:  graph.reshape %[[T]]
+func.func @main(%x: tensor<2x3x4xf32>) -> (tensor<4x6xf32>, tensor<4x2x3xf32>, tensor<2x3x4xf32>, tensor<6x4xf32>) {
+  %a0 = graph.reshape %x : (tensor<2x3x4xf32>) -> tensor<24xf32>
+  %a = graph.reshape %a0 : (tensor<24xf32>) -> tensor<4x6xf32>
+  %b0 = graph.transpose %x perm [1, 0, 2] : (tensor<2x3x4xf32>) -> tensor<3x2x4xf32>
+  %b = graph.transpose %b0 perm [2, 1, 0] : (tensor<3x2x4xf32>) -> tensor<4x2x3xf32>
+  %c = graph.unary <clip, 0.0> %x : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
+  %d0 = graph.reshape %x : (tensor<2x3x4xf32>) -> tensor<6x4xf32>
+  %d = graph.unary <tanh> %d0 : (tensor<6x4xf32>) -> tensor<6x4xf32>
+  func.return %a, %b, %c, %d : tensor<4x6xf32>, tensor<4x2x3xf32>, tensor<2x3x4xf32>, tensor<6x4xf32>
+}
+
+// -----
+
+// Left alone: casts that lose bits, zero that widens, zero minus x, one divided by x, a strided pool of single elements.
+// CHECK:       graph.cast
+// CHECK-NEXT:  graph.cast
+// CHECK:       graph.binary add
+// CHECK-NEXT:  graph.binary sub
+// CHECK-NEXT:  graph.binary div
+// CHECK-NEXT:  graph.pool2d
+func.func @main(%x: tensor<1x2x2x2xf32>)
+    -> (tensor<1x2x2x2xf32>, tensor<3x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x1x1xf32>) {
+  %a0 = graph.cast %x : (tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf16>
+  %a = graph.cast %a0 : (tensor<1x2x2x2xf16>) -> tensor<1x2x2x2xf32>
+  %zeros = graph.constant dense<0.0> : tensor<3x1x1x1xf32>
+  %zero = graph.constant dense<0.0> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %b = graph.binary add %x, %zeros : (tensor<1x2x2x2xf32>, tensor<3x1x1x1xf32>) -> tensor<3x2x2x2xf32>
+  %c = graph.binary sub %zero, %x : (tensor<f32>, tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32>
+  %d = graph.binary div %one, %x : (tensor<f32>, tensor<1x2x2x2xf32>) -> tensor<1x2x2x2xf32>
+  %e = graph.pool2d average %x kernel [1, 1] strides [2, 2] : (tensor<1x2x2x2xf32>) -> tensor<1x2x1x1xf32>
+  func.return %a, %b, %c, %d, %e
+    : tensor<1x2x2x2xf32>, tensor<3x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x1x1xf32>
+}

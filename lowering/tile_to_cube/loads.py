@@ -8,118 +8,29 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-
-from xdsl.ir import SSAValue
 
 from ge.dialects import tile
 from ge.dialects.cube.instructions.copies import CopyGmToL1, CopyGmToUb
 from ge.dialects.cube.instructions.vector import VectorDupMasked
 from ge.dialects.cube.spaces import BLOCK, Space
 from ge.dialects.tile.types import gm_type, tile_type
+from ge.lowering.tile_to_cube.boxes import Clip, box, clip_all, memory_place, not_empty, row_major
 from ge.lowering.tile_to_cube.builder import KernelBuilder
 from ge.lowering.tile_to_cube.elementwise import fill
 from ge.lowering.tile_to_cube.index_math import Index, Truth
 from ge.lowering.tile_to_cube.places import L1Tile, Place, Slab, UbTile, is_slab, needed
-from ge.lowering.tile_to_cube.strides import Axis, Layout
-from ge.lowering.tile_to_cube.transfers import MoveAxis, most, move
-
-
-@dataclass(frozen=True)
-class Clip:
-    """A dimension of a slice, clipped to the tensor: `count` of `size` positions from `start`, `skipped` before and `dropped` after."""
-
-    start: Index
-    skipped: Index
-    count: Index
-    dropped: Index
-    size: int
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether nothing is outside."""
-        return self.count is self.size or self.count == self.size
-
-
-def clip(k: KernelBuilder, offset: Index, size: int, bound: int) -> Clip:
-    """The positions `offset` to `offset + size` that lie in a dimension of size `bound`."""
-    inside = k.math.bounds(offset)
-    before = 0 if inside.low >= 0 else k.math.max(k.math.sub(0, offset), 0)
-    after = 0 if inside.high <= bound - size else k.math.max(k.math.add(offset, size - bound), 0)
-    count = k.math.sub(k.math.sub(size, before), after)
-    return Clip(k.math.add(offset, before), before, count, after, size)
-
-
-def row_major(sizes: tuple[int, ...]) -> list[int]:
-    """The stride of each dimension of a tensor, in elements."""
-    return [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
-
-
-def memory_place(k: KernelBuilder, memory: SSAValue, clips: list[Clip], element: int) -> Place:
-    """Where a clipped slice of a tensor in device memory starts."""
-    strides = row_major(gm_type(memory).sizes)
-    terms = [k.math.mul(c.start, stride * element) for c, stride in zip(clips, strides, strict=True)]
-    return Place(k.memories[memory], k.math.sum(*terms))
-
-
-def box(
-    k: KernelBuilder, layout: Layout, clips: list[Clip], strides: list[int], element: int, *, to_memory: bool
-) -> tuple[Index, list[MoveAxis]] | None:
-    """The axes of a move between a clipped slice with `strides` and a tile with the same dimensions in `layout`.
-
-    With it comes where the move starts in the tile, in bytes. None when a dimension that is clipped is not regular.
-    """
-    moves: list[MoveAxis] = []
-    offsets: list[Index] = []
-    for axes, clipped, stride in zip(layout.dims, clips, strides, strict=True):
-        kept = axes if clipped.is_whole else _clip_axes(k, axes, clipped, element)
-        if kept is None:
-            return None
-        if axes:
-            offsets.append(k.math.mul(clipped.skipped, axes[-1].stride * element))
-        inner = 1
-        dimension: list[MoveAxis] = []
-        for axis_count, on_chip in reversed(kept):
-            away, near = inner * stride * element, on_chip * element
-            dimension.append(MoveAxis(axis_count, *((away, near) if to_memory else (near, away))))
-            inner *= axis_count if isinstance(axis_count, int) else 1
-        moves += reversed(dimension)
-    return k.math.sum(*offsets), moves
-
-
-def _clip_axes(k: KernelBuilder, axes: tuple[Axis, ...], clipped: Clip, element: int) -> list[tuple[Index, int]] | None:
-    """The axes of a dimension of which only `clipped.count` positions are moved: one axis, or blocks of one axis."""
-    if not axes:
-        return []
-    if len(axes) == 1:
-        return [(clipped.count, axes[0].stride)]
-    *outer, inner = axes
-    if len(outer) > 1 or inner.size * element != BLOCK or clipped.skipped != 0:
-        return None
-    return [(k.math.div_up(clipped.count, inner.size), outer[0].stride), (inner.size, inner.stride)]
-
-
-def not_empty(k: KernelBuilder, clips: list[Clip]) -> Truth:
-    """Whether a clipped slice has anything in it."""
-    result: Truth = True
-    for clipped in clips:
-        if not clipped.is_whole:
-            result = k.math.both(result, k.math.less(0, clipped.count))
-    return result
+from ge.lowering.tile_to_cube.strides import Layout
+from ge.lowering.tile_to_cube.transfers import most, move
 
 
 def load(k: KernelBuilder, op: tile.LoadOp) -> None:
     """Lower one load, into each memory in which its tile is wanted."""
     bounds = gm_type(op.source).sizes
     if op.fill is None:
-        clips = [
-            Clip(k.index(offset), 0, size, 0, size) for offset, size in zip(op.offsets, op.slice_sizes, strict=True)
-        ]
+        slices = zip(op.offsets, op.slice_sizes, strict=True)
+        clips = [Clip(k.index(offset), 0, size, 0, size) for offset, size in slices]
     else:
-        clips = [
-            clip(k, k.index(offset), size, bound)
-            for offset, size, bound in zip(op.offsets, op.slice_sizes, bounds, strict=True)
-        ]
+        clips = clip_all(k, op.offsets, op.slice_sizes, bounds)
     wanted = needed(op.result)
     if wanted & {Space.L1, Space.L0A, Space.L0B}:
         _load_to_l1(k, op, clips)
@@ -132,13 +43,9 @@ def _load_to_ub(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip]) -> None:
     target = k.targets.get(op.result) or k.alloc_tile(type, op.result.name_hint, doubled=True)
     k.put(op.result, target)
     layout = target.layout.reshape(op.slice_sizes)
-    element = type.element_bytes
-    shape = (
-        None if layout is None else box(k, layout, clips, row_major(gm_type(op.source).sizes), element, to_memory=False)
-    )
-    if layout is None or shape is None:
+    moved = layout and box(k, op.source, layout, clips, to_memory=False)
+    if layout is None or moved is None:
         raise k.fail(f"a slice {list(op.slice_sizes)} that is clipped does not load as {type}")
-    offset, axes = shape
     if op.fill_value is not None:
         with_gap: Truth = False
         for clipped in clips:
@@ -150,8 +57,8 @@ def _load_to_ub(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip]) -> None:
     if filled is False:
         return
     with k.when(filled):
-        source = memory_place(k, op.source, clips, element)
-        move(k, CopyGmToUb, Place(target.buffer, k.math.add(target.offset, offset)), source, axes, element)
+        place = Place(target.buffer, k.math.add(target.offset, moved.offset))
+        move(k, CopyGmToUb, place, memory_place(k, op.source, clips), moved.axes, type.element_bytes)
         if op.fill_value is not None:
             _fill_tails(k, op, target, layout, clips[-1])
 
@@ -191,18 +98,16 @@ def _fill_tails(k: KernelBuilder, op: tile.LoadOp, target: UbTile, layout: Layou
 
 def _load_to_l1(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip]) -> None:
     type = tile_type(op.result)
-    element = type.element_bytes
     place = k.alloc(Space.L1, type.nbytes, op.result.name_hint)
     if is_slab(op.result):
         _load_slab(k, op, clips, place)
         return
     layout = Layout.dense(type.sizes)
     by_slice = layout.reshape(op.slice_sizes)
-    strides = row_major(gm_type(op.source).sizes)
-    shape = by_slice and box(k, by_slice, clips, strides, element, to_memory=False)
-    if shape is None or not all(c.is_whole for c in clips):
+    moved = by_slice and box(k, op.source, by_slice, clips, to_memory=False)
+    if moved is None or not all(c.is_whole for c in clips):
         raise k.fail("an operand of a matmul that is not inside of the tensor")
-    move(k, CopyGmToL1, place, memory_place(k, op.source, clips, element), shape[1], element)
+    move(k, CopyGmToL1, place, memory_place(k, op.source, clips), moved.axes, type.element_bytes)
     k.put(op.result, L1Tile(place.buffer, place.offset, layout))
 
 
@@ -218,7 +123,7 @@ def _load_slab(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip], place: Plac
         raise k.fail("only the rows of a slab can be outside of the tensor, and they read as zero there")
     inside = k.math.max(cut.count, 1)
     height, columns = (inside, width) if by_row else (1, inside)
-    source = memory_place(k, op.source, clips, type.element_bytes)
+    source = memory_place(k, op.source, clips)
     plane = _plane_bytes(k, op, planes)
     _copy_planes(k, place, source, planes, plane, k.math.mul(height, columns) if by_row else columns)
     top = cut.skipped if by_row else 0

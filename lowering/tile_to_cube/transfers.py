@@ -12,7 +12,7 @@ from typing import cast
 
 from ge.dialects.cube.fields import Integer
 from ge.dialects.cube.instruction import Instruction
-from ge.dialects.cube.instructions.copies import Copy, CopyUbToGm
+from ge.dialects.cube.instructions.copies import Copy
 from ge.dialects.cube.instructions.sync import PipeBarrier
 from ge.dialects.cube.spaces import BLOCK
 from ge.lowering.tile_to_cube.builder import KernelBuilder
@@ -22,22 +22,31 @@ from ge.lowering.tile_to_cube.places import Place
 
 @dataclass(frozen=True)
 class MoveAxis:
-    """`count` positions, `dst` and `src` bytes apart."""
+    """`count` positions, `dst` and `src` bytes apart; `in_row` if they are parts of one row of a tensor."""
 
     count: Index
     dst: int
     src: int
+    in_row: bool = False
 
 
-def move(k: KernelBuilder, copy: type[Copy], dst: Place, src: Place, axes: Sequence[MoveAxis], element: int) -> None:
+def move(
+    k: KernelBuilder,
+    copy: type[Copy],
+    dst: Place,
+    src: Place,
+    axes: Sequence[MoveAxis],
+    element: int,
+    *,
+    overruns: bool = False,
+) -> None:
     """Copy a box: `axes` outermost first, around runs of `element` bytes. Runs are rounded up to whole blocks.
 
-    A rounded run to global memory reaches into the next one, which must be written later: such runs go one by one in
-    order, with a barrier before each.
+    With `overruns`, the last block of a row reaches into the next row of the destination, which must be written later:
+    rows go one by one in order, with a barrier before each.
     """
-    outer, length, exact = _contiguous_run(k, axes, element)
-    ordered = not exact and copy is CopyUbToGm
-    burst = None if ordered else _burst_axis(k, copy, outer, length)
+    outer, length = _contiguous_run(k, axes, element)
+    burst = _burst_axis(k, copy, [axis for axis in outer if axis.in_row or not overruns], length)
     loops = [axis for axis in outer if axis is not burst]
 
     def emit(position: int, dst_offset: Index, src_offset: Index) -> None:
@@ -50,15 +59,15 @@ def move(k: KernelBuilder, copy: type[Copy], dst: Place, src: Place, axes: Seque
                     k.math.add(src_offset, k.math.mul(i, axis.src)),
                 )
             return
-        if ordered:
+        if overruns:
             k.add(PipeBarrier(pipe=copy.PIPE))
         _emit(k, copy, Place(dst.buffer, dst_offset), Place(src.buffer, src_offset), burst, length)
 
     emit(0, dst.offset, src.offset)
 
 
-def _contiguous_run(k: KernelBuilder, axes: Sequence[MoveAxis], element: int) -> tuple[list[MoveAxis], Index, bool]:
-    """The axes that remain around the longest contiguous run, its length in blocks, and whether that is exact."""
+def _contiguous_run(k: KernelBuilder, axes: Sequence[MoveAxis], element: int) -> tuple[list[MoveAxis], Index]:
+    """The axes that remain around the longest contiguous run, and its length in blocks."""
     outer = [axis for axis in axes if axis.count != 1]
     run = element
     while outer and outer[-1].dst == outer[-1].src == run:
@@ -66,11 +75,10 @@ def _contiguous_run(k: KernelBuilder, axes: Sequence[MoveAxis], element: int) ->
         if isinstance(count, int):
             run *= count
         elif run % BLOCK == 0:
-            return outer, k.math.mul(count, run // BLOCK), True
+            return outer, k.math.mul(count, run // BLOCK)
         else:
-            exact = k.math.divisor(count) * run % BLOCK == 0
-            return outer, k.math.div_up(k.math.mul(count, run), BLOCK), exact
-    return outer, -(-run // BLOCK), run % BLOCK == 0
+            return outer, k.math.div_up(k.math.mul(count, run), BLOCK)
+    return outer, -(-run // BLOCK)
 
 
 def _burst_axis(k: KernelBuilder, copy: type[Copy], axes: Sequence[MoveAxis], length: Index) -> MoveAxis | None:

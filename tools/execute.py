@@ -5,7 +5,7 @@
 | ``onnx`` operations | :mod:`ge.dialects.onnx.meaning` |
 | ``graph`` operations | :mod:`ge.dialects.graph.meaning` |
 | a device program with ``tile`` kernels | the same; kernels as :mod:`ge.dialects.tile.meaning` defines them |
-| a device program with ``cube`` kernels | the same; kernels are encoded and simulated |
+| a device program with ``cube`` kernels | the same; kernels are planned where they are not, encoded and simulated |
 | ``om``, an OM file | :class:`ge.Runtime` |
 """
 
@@ -23,13 +23,16 @@ from xdsl.dialects.builtin import Float16Type, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
-from ge.dialects.cube.kernel import CubeKernelOp
+from ge.dialects.cube.kernel import AllocOp, CubeKernelOp
 from ge.dialects.graph import LaunchOp
 from ge.dialects.om import ModelOp
 from ge.ir.attributes import layout_of
 from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
+from ge.ir.registry import context
 from ge.maths.layouts import storage_shape
+from ge.passes.cube.insert_sync import InsertSync
+from ge.passes.cube.plan_buffers import PlanBuffers
 from ge.targets.ascend.runtime.statistics import TaskRun
 from ge.tools.arrays import InputInfo, main_inputs
 
@@ -90,7 +93,7 @@ class GraphExecutable(Executable):
     """A module of graph operations, perhaps with kernels."""
 
     def __init__(self, module: ModuleOp, main: FuncOp, strict: bool) -> None:
-        self._module = module
+        self._module = _planned(module)
         self._strict = strict
         self._binaries: dict[str, bytes] = {}
         self._runs: list[TaskRun] = []
@@ -148,6 +151,16 @@ def executable(module: ModuleOp, *, strict: bool = False) -> Executable:
     if levels <= {"onnx"} and "graph.input_names" not in main.attributes:
         return OnnxExecutable(module)
     return GraphExecutable(module, main, strict)
+
+
+def _planned(module: ModuleOp) -> ModuleOp:
+    """The module; a copy in which kernels have addresses and synchronisation, when those of it have none yet."""
+    if all(op.address is not None for op in module.walk() if isinstance(op, AllocOp)):
+        return module
+    planned = module.clone()
+    for apply in (PlanBuffers(), InsertSync()):
+        apply.apply(context(), planned)
+    return planned
 
 
 def _is_half(type: Attribute) -> bool:

@@ -48,6 +48,9 @@ from ge.lowering.program_to_om.attributes import operator_attributes
 HOST_CALL = "HostCall"
 """The kind of an operator that stands for several operations of the host."""
 
+_HELPERS = ("Const", "Reshape", "TransData", "Cast")
+"""Kinds that often stand beside an operator of the same model node."""
+
 
 @dataclass(frozen=True)
 class ConvertProgramToOmPass(ModulePass):
@@ -85,12 +88,14 @@ class _Builder:
     operators: list[OperatorOp] = field(default_factory=list[OperatorOp])
     tasks: list[TaskOp] = field(default_factory=list[TaskOp])
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    labels: set[str] = field(default_factory=set[str])
+    labels: dict[Operation, str] = field(default_factory=dict[Operation, str])
+    taken: set[str] = field(default_factory=set[str])
 
     def model(self, name: str, soc: str) -> ModelOp:
         """The model of the whole program."""
         self.weights = bytearray(self.size("graph.weight_size"))
         self.add_inputs()
+        self.name_operators()
         for op in self.program.body.block.ops:
             match op:
                 case ConstantOp():
@@ -100,9 +105,9 @@ class _Builder:
                 case HostOp():
                     self.add_host(op)
                 case ViewOp():
-                    self.add(op, "Reshape", op.offset, {NO_TASK: BoolAttr.from_bool(True)})
+                    self.add(op, op.offset, {NO_TASK: BoolAttr.from_bool(True)})
                 case ReturnOp():
-                    self.add(op, "NetOutput", None)
+                    self.add(op, None)
                 case _:
                     raise GeError("GE3004", f"a device program cannot contain {op.name}", where(op))
         soc = next((kernel.soc.data for kernel in self.cube_kernels.values()), soc)
@@ -125,33 +130,37 @@ class _Builder:
 
     # ------------------------------------------------------------ operators
 
-    def label(self, op: Operation, kind: str) -> str:
-        """A name that no other operator has, after the first model node that the operation stands for."""
-        names = node_names(op)
-        name = names[0] if names else kind
-        if name in self.labels and names:
-            name = f"{name}/{kind}"
-        return self.unique(name)
+    def name_operators(self) -> None:
+        """Give every operation a label that no other has, after the first model node that it stands for.
+
+        What computes is named first, so that a conversion or a constant made for it gets the longer name.
+        """
+        operations = [op for op in self.program.body.block.ops if not isinstance(op, ReturnOp)]
+        for op in sorted(operations, key=lambda op: _kind(op) in _HELPERS):
+            names = node_names(op)
+            name = names[0] if names else _kind(op)
+            self.labels[op] = self.unique(f"{name}/{_kind(op)}" if names and name in self.taken else name)
 
     def unique(self, name: str) -> str:
         """``name``, or the first of ``name_1``, ``name_2``, ... that is free."""
         label, number = name, 0
-        while label in self.labels:
+        while label in self.taken:
             number += 1
             label = f"{name}_{number}"
-        self.labels.add(label)
+        self.taken.add(label)
         return label
 
     def add(
-        self, op: Operation, kind: str, offsets: Attribute | None, attributes: Mapping[str, Attribute] | None = None
+        self, op: Operation, offsets: Attribute | None, attributes: Mapping[str, Attribute] | None = None
     ) -> OperatorOp:
         """Add the operator of an operation. ``offsets`` is the integer or the list of them that planning wrote."""
         places = _integers(offsets)
         if len(places) != len(op.results):
             raise GeError("GE5009", "memory is not planned: a value has no offset", where(op))
+        kind = _kind(op)
         operator = OperatorOp(
             kind,
-            self.label(op, kind),
+            self.labels[op] if op in self.labels else self.unique(kind),
             [self.values[operand] for operand in op.operands],
             [result.type for result in op.results],
             places,
@@ -175,7 +184,7 @@ class _Builder:
 
     def add_constant(self, op: ConstantOp) -> None:
         """Add a constant, and put its bytes where memory planning wants them."""
-        self.add(op, "Const", op.offset)
+        self.add(op, op.offset)
         data = array_of(op.value, op.y.type).reshape(-1).view("u1")
         (offset,) = _integers(op.offset)
         self.weights[offset : offset + data.nbytes] = data.data
@@ -190,18 +199,37 @@ class _Builder:
             kernel.detach()
             self.kernels[name] = KernelOp(name, kernel)
         attributes = {} if op.op_attrs is None else operator_attributes(op.op_attrs.data)
-        operator = self.add(op, op.op_type.data, op.offsets, attributes)
+        operator = self.add(op, op.offsets, attributes)
         self.tasks.append(TaskOp(name, operator.label.data, op.blocks.value.data))
 
     def add_host(self, op: HostOp) -> None:
         """Add work of the host with its task and its kernel."""
-        inside = [each for each in op.body.block.ops if each.name not in ("onnx.Constant", "graph.yield")]
-        kind = inside[0].name.removeprefix("onnx.") if len(inside) == 1 else HOST_CALL
-        attributes = operator_attributes(inside[0].properties) if len(inside) == 1 else {}
-        operator = self.add(op, kind, op.offsets, attributes)
+        inside = _computations(op)
+        operator = self.add(op, op.offsets, operator_attributes(inside[0].properties) if len(inside) == 1 else {})
         name = f"host.{operator.label.data}"
         self.kernels[name] = KernelOp(name, _host_function(name, op))
         self.tasks.append(TaskOp(name, operator.label.data, 1))
+
+
+def _kind(op: Operation) -> str:
+    """The kind of the operator that an operation of the device program becomes."""
+    match op:
+        case LaunchOp():
+            return op.op_type.data
+        case HostOp():
+            inside = _computations(op)
+            return inside[0].name.removeprefix("onnx.") if len(inside) == 1 else HOST_CALL
+        case ConstantOp():
+            return "Const"
+        case ViewOp():
+            return "Reshape"
+        case _:
+            return "NetOutput"
+
+
+def _computations(op: HostOp) -> list[Operation]:
+    """What work of the host computes, constants left out."""
+    return [each for each in op.body.block.ops if each.name not in ("onnx.Constant", "graph.yield")]
 
 
 def _integers(attr: Attribute | None) -> Sequence[int]:

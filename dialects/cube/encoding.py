@@ -64,6 +64,8 @@ def encode(kernel: CubeKernelOp) -> bytes:
     for op in kernel.walk():
         if isinstance(op, AllocOp) and op.place is None:
             raise GeError("GE5022", f"a buffer of {op.total_bytes} bytes in {op.space} has no address", where)
+    if _depth(kernel.body.block) > MAX_DEPTH:
+        raise GeError("GE5022", f"loops and branches are more than {MAX_DEPTH} deep", where)
     try:
         kernel.verify()
     except VerifyException as error:
@@ -83,6 +85,12 @@ def encode(kernel: CubeKernelOp) -> bytes:
     )
     names = (name.encode() for name in writer.names)
     return b"".join((header, *(bytes((len(name),)) + name for name in names), code))
+
+
+def _depth(block: Block) -> int:
+    """How many loops and branches lie inside each other."""
+    inner = [_depth(block) for op in block.ops for region in op.regions for block in region.blocks]
+    return 1 + max(inner) if inner else 0
 
 
 class _Writer:
@@ -140,10 +148,9 @@ class _Writer:
 
     def _instruction(self, op: Instruction) -> bytes:
         mask, parts = 0, list[bytes]()
-        for position, field in enumerate(op.FIELDS):
-            if isinstance(field, Address):
-                parts.append(self._numbers(op.address(field.name)[0]))
-            value = op.field(field.name)
+        for position, (field, buffer, value) in enumerate(op.parts()):
+            if buffer is not None:
+                parts.append(self._numbers(buffer))
             if isinstance(value, SSAValue):
                 mask |= 1 << position
                 parts.append(struct.pack("<Q", self.registers[value]))

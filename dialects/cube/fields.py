@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 import struct
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from enum import Enum as PyEnum
 from enum import auto
@@ -54,7 +53,7 @@ READ, WRITE, UPDATE = AccessKind.READ, AccessKind.WRITE, AccessKind.UPDATE
 
 
 @dataclass(frozen=True)
-class Field(ABC):
+class Field:
     """One field of an instruction. `default`, where there is one, is left out of the text."""
 
     name: str
@@ -74,25 +73,25 @@ class Field(ABC):
         self.check(value)
         return self.store(value)
 
-    @abstractmethod
     def store(self, value: Any) -> Attribute:
         """The attribute that stores an immediate which passed `check`."""
+        raise NotImplementedError
 
-    @abstractmethod
     def immediate(self, attribute: Attribute) -> Immediate:
         """The value that an attribute stores. Raises VerifyException when it is of another kind."""
+        raise NotImplementedError
 
-    @abstractmethod
     def parse_immediate(self, parser: Parser) -> Immediate:
         """Parse the text of an immediate."""
+        raise NotImplementedError
 
     def format(self, value: Immediate) -> str:
         """The text of an immediate."""
         return str(value)
 
-    @abstractmethod
     def check(self, value: Immediate) -> None:
         """Raise VerifyException when `value` is not allowed."""
+        raise NotImplementedError
 
     def wrong(self, value: object, expected: str) -> VerifyException:
         """The error that `value` is not what was `expected`."""

@@ -16,7 +16,6 @@ Text is the name and the fields in order, those at their default left out:
 
 from __future__ import annotations
 
-from abc import ABC
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Protocol, TypeAlias, cast
@@ -100,7 +99,7 @@ class Costs(Protocol):
         ...
 
 
-class Instruction(IRDLOperation, ABC):
+class Instruction(IRDLOperation):
     """An instruction: see the module docstring for what a subclass declares.
 
     Construct with one keyword argument per field; fields with a default may be left out:
@@ -175,8 +174,8 @@ class Instruction(IRDLOperation, ABC):
         """The queue that executes it."""
         return self.PIPE
 
-    def __iter_fields(self) -> Iterator[tuple[Field, SSAValue | None, Immediate | SSAValue]]:
-        """Every field with its buffer (addresses only) and its immediate or value."""
+    def parts(self) -> Iterator[tuple[Field, SSAValue | None, Immediate | SSAValue]]:
+        """Every field in order, with its buffer (of an address) and its immediate or value (of an address: the offset)."""
         operands = iter(self.operands)
         for field in self.FIELDS:
             buffer = next(operands) if isinstance(field, Address) else None
@@ -185,11 +184,11 @@ class Instruction(IRDLOperation, ABC):
 
     def field(self, name: str) -> Immediate | SSAValue:
         """The immediate or the SSA value of a field (of an address: its offset)."""
-        return next(value for field, _, value in self.__iter_fields() if field.name == name)
+        return next(value for field, _, value in self.parts() if field.name == name)
 
     def address(self, name: str) -> tuple[SSAValue, int | SSAValue]:
         """The buffer of an address field, and the byte offset into it."""
-        for field, buffer, value in self.__iter_fields():
+        for field, buffer, value in self.parts():
             if field.name == name and buffer is not None:
                 return buffer, cast("int | SSAValue", value)
         raise ValueError(f"{self.name} has no address field '{name}'")
@@ -214,7 +213,7 @@ class Instruction(IRDLOperation, ABC):
     def values(self, lookup: Callable[[SSAValue], int | float]) -> tuple[int | float | str, ...]:
         """What `footprint`, `execute` and `cycles` take, given what each SSA value is (of a buffer: its address)."""
         result: list[int | float | str] = []
-        for field, buffer, value in self.__iter_fields():
+        for field, buffer, value in self.parts():
             number = lookup(value) if isinstance(value, SSAValue) else value
             if buffer is None:
                 result.append(number)
@@ -251,7 +250,7 @@ class Instruction(IRDLOperation, ABC):
         expected = sum(isinstance(field, Address) for field in self.FIELDS) + self._marked()
         if len(self.operands) != expected:
             raise VerifyException(f"{len(self.operands)} operands, expected {expected}")
-        for field, buffer, value in self.__iter_fields():
+        for field, buffer, value in self.parts():
             if buffer is not None:
                 _check_buffer(cast(Address, field), buffer)
             if not isinstance(value, SSAValue):
@@ -282,7 +281,7 @@ class Instruction(IRDLOperation, ABC):
 
     def print(self, printer: Printer) -> None:
         separator = " "
-        for field, buffer, value in self.__iter_fields():
+        for field, buffer, value in self.parts():
             if buffer is None and value == field.default and not isinstance(value, SSAValue):
                 continue
             printer.print_string(f"{separator}{field.name} = ")

@@ -59,6 +59,12 @@ class Memory:
         self._products: dict[tuple[int, int], NDArray[np.float32]] = {}
         self.poison()
 
+    def reset(self, gm: NDArray[np.uint8]) -> None:
+        """Begin anew on another global memory."""
+        self.bytes[Space.GM] = gm
+        self.saturated = 0
+        self.poison()
+
     def poison(self) -> None:
         """Fill every on-chip memory with NaN, as float16 and float32 alike."""
         self.fill(0xFF)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from xdsl.dialects.builtin import Float32Type, f32
 from xdsl.irdl import irdl_op_definition, result_def
+from xdsl.utils.exceptions import VerifyException
 
 from ge.dialects.cube.fields import READ, Address, Enum
 from ge.dialects.cube.instruction import Access, Costs, Instruction, reads
@@ -38,6 +39,11 @@ class ScalarLoad(Instruction):
     @staticmethod
     def cycles(costs: Costs, *values: Any) -> float:
         return 1.0
+
+    def check(self) -> None:
+        offset, size = self.field("src"), BYTES[str(self.field("dtype"))]
+        if isinstance(offset, int) and offset % size:
+            raise VerifyException(f"offset {offset} is not a multiple of the {size} bytes of an element")
 
 
 SCALAR = (ScalarLoad,)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ge.dialects.cube.memory import Memory
 from ge.ir.errors import GeError
 from ge.targets.ascend.simulator.blas import one_thread
-from ge.targets.ascend.simulator.program import CoreRun, Program, Variant, file_name, load_program
+from ge.targets.ascend.simulator.program import SOURCE_NAME, CoreRun, Program, Variant, load_program
 from ge.targets.ascend.simulator.strict import SPARE, Checker
 from ge.targets.ascend.soc import Soc, load_soc
 
@@ -78,7 +78,7 @@ def launch(
     cached = [*warm, *([False] * (len(windows) - len(warm)))]
     variant = Variant(cycles=count_cycles, checks=strict, trace=trace and count_cycles)
     memory = _take_memory(soc, gm)
-    checker = Checker(program, gm, windows) if strict else None
+    checker = Checker(program, name, gm, windows) if strict else None
     events: list[Any] = []
     runs: list[CoreRun] = []
     arguments = (*(start for start, _ in windows), *cached, checker, events)
@@ -87,7 +87,7 @@ def launch(
             if checker is not None:
                 memory.poison()
                 checker.begin(core)
-            runs.append(_run_core(program, variant, memory, core, arguments))
+            runs.append(_run_core(program, variant, name, memory, core, arguments))
             if checker is not None:
                 checker.end()
     if checker is not None:
@@ -128,19 +128,21 @@ def _give_back(soc: Soc, memory: Memory) -> None:
     _IDLE.setdefault(tuple(soc.buffers.items()), []).append(memory)
 
 
-def _run_core(program: Program, variant: Variant, memory: Memory, core: int, arguments: tuple[Any, ...]) -> CoreRun:
+def _run_core(
+    program: Program, variant: Variant, name: str, memory: Memory, core: int, arguments: tuple[Any, ...]
+) -> CoreRun:
     try:
         return CoreRun(*program.function(variant)(memory, core, *arguments))
     except (ValueError, TypeError, IndexError, ArithmeticError) as error:
         number = _failed_instruction(program, variant, error)
-        raise GeError("GE6020", str(error), program.where(core, number)) from error
+        raise GeError("GE6020", str(error), program.where(name, core, number)) from error
 
 
 def _failed_instruction(program: Program, variant: Variant, error: Exception) -> int | None:
     """The instruction that raised an error."""
     frame = error.__traceback__
     while frame is not None:
-        if frame.tb_frame.f_code.co_filename == file_name(program.name):
+        if frame.tb_frame.f_code.co_filename == SOURCE_NAME:
             return program.instruction_at(variant, frame.tb_lineno)
         frame = frame.tb_next
     return None

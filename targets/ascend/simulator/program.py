@@ -44,6 +44,9 @@ from ge.targets.ascend.soc import Soc
 LOOP_CYCLES = 2
 """Scalar cycles of one turn of a loop: step and branch."""
 
+SOURCE_NAME = "<kernel>"
+"""What tracebacks call the source of a kernel."""
+
 _QUEUES = tuple(pipe.value for pipe in Pipe if pipe is not Pipe.S)
 
 
@@ -76,7 +79,6 @@ class Program:
 
     def __init__(self, binary: bytes, name: str, soc: Soc) -> None:
         self.kernel: CubeKernelOp = decode(binary, name)
-        self.name = name
         self.soc = soc
         self.arguments = len(self.kernel.body.block.args)
         self.outputs = self.kernel.output_count
@@ -109,19 +111,19 @@ class Program:
             self._texts = [texts[op] for op in self.instructions]
         return self._texts[number]
 
-    def where(self, core: int, number: int | None) -> str:
-        """A place in the kernel, for error messages."""
-        place = f"kernel @{self.name}, core {core}"
+    def where(self, name: str, core: int, number: int | None) -> str:
+        """A place in the kernel called `name`, for error messages."""
+        place = f"kernel @{name}, core {core}"
         return place if number is None else f"{place}, instruction {number}: {self.text(number)}"
 
 
-_PROGRAMS: dict[tuple[bytes, str, int], Program] = {}
+_PROGRAMS: dict[tuple[bytes, int], Program] = {}
 _PROGRAM_LIMIT = 1024
 
 
 def load_program(binary: bytes, name: str, soc: Soc) -> Program:
-    """The program of a binary; the same object when it is asked for again."""
-    key = (sha256(binary).digest(), name, id(soc))
+    """The program of a binary; the same object when it is asked for again, under whatever name."""
+    key = (sha256(binary).digest(), id(soc))
     program = _PROGRAMS.get(key)
     if program is None:
         if len(_PROGRAMS) >= _PROGRAM_LIMIT:
@@ -167,7 +169,7 @@ class _Translator:
         else:
             self._line(1, "return 0, {}, n, read, written")
         source = "\n".join(self.lines)
-        exec(compile(source, file_name(self.program.name), "exec"), self.scope)
+        exec(compile(source, SOURCE_NAME, "exec"), self.scope)
         return self.scope["run"], self.numbers
 
     # Lines and names.
@@ -247,11 +249,10 @@ class _Translator:
     def _values(self, op: Instruction, addresses: bool = True) -> list[str]:
         """An expression for each argument of `execute`; without `addresses`, 0 in place of each address."""
         found: list[str] = []
-        for field in op.FIELDS:
-            value = op.field(field.name)
+        for field, buffer, value in op.parts():
             text = self._name(value) if isinstance(value, SSAValue) else _literal(value)
-            if isinstance(field, Address):
-                text = _sum(self._name(op.address(field.name)[0]), text) if addresses else "0"
+            if buffer is not None:
+                text = _sum(self._name(buffer), text) if addresses else "0"
             found.append(text)
             if isinstance(field, Address) and len(field.spaces) > 1:
                 found.append(_literal(op.space(field.name).value))
@@ -302,7 +303,7 @@ class _Translator:
         warm = "False" if gm_field is None else self._warm(op.address(gm_field)[0])
         overhead = self.program.soc.pipes[op.pipe.value].overhead
         formula = _cost_function(type(op), overhead, self.costs[False], self.costs[True])
-        if any(isinstance(op.field(f.name), SSAValue) for f in op.FIELDS if not isinstance(f, Address)):
+        if any(isinstance(value, SSAValue) for _, buffer, value in op.parts() if buffer is None):
             name = f"cost_{op.name.removeprefix('cube.')}"
             self.scope[name] = formula
             return f"{name}({', '.join((warm, *self._values(op, addresses=False)))})"
@@ -349,11 +350,6 @@ class _Translator:
         elif op.pipe is not Pipe.S:
             pipe = op.pipe.value
             self._line(depth, f"f_{pipe} = max(f_{pipe}, d_{pipe}, t) + 1")
-
-
-def file_name(kernel: str) -> str:
-    """What tracebacks call the source of a kernel."""
-    return f"<kernel {kernel}>"
 
 
 def _literal(value: Immediate) -> str:

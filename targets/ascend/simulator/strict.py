@@ -56,8 +56,9 @@ _GRANULES = {Space.GM: 1, Space.UB: 2, Space.L0C: 4}
 class Checker:
     """Checks one launch. The function of a program calls it before each instruction."""
 
-    def __init__(self, program: Program, gm: NDArray[np.uint8], windows: Sequence[tuple[int, int]]) -> None:
+    def __init__(self, program: Program, name: str, gm: NDArray[np.uint8], windows: Sequence[tuple[int, int]]) -> None:
         self.program = program
+        self.name = name
         self.soc = program.soc
         self.windows = list(windows)
         self.unwritten = Memory(program.soc.buffers, np.zeros(len(gm), np.uint8))
@@ -86,7 +87,7 @@ class Checker:
 
     def error(self, code: str, number: int | None, what: str) -> GeError:
         """The error of a check at an instruction."""
-        return GeError(code, what, self.program.where(self.core, number))
+        return GeError(code, what, self.program.where(self.name, self.core, number))
 
     # Instructions.
 
@@ -266,7 +267,7 @@ class Checker:
             missing = np.flatnonzero(self.unwritten.bytes["gm"][start : start + size])
             if len(missing):
                 what = f"{len(missing)} of {size} bytes of argument {position}, the first of them byte {missing[0]}"
-                raise GeError("GE6030", what, f"kernel @{self.program.name}")
+                raise GeError("GE6030", what, f"kernel @{self.name}")
 
 
 def _verb(access: Access) -> str:

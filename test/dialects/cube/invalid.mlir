@@ -100,6 +100,15 @@ cube.kernel @k() soc("Ascend310P3") blocks(1) outputs(0) {
 
 // -----
 
+// An element that is not aligned to its size.
+cube.kernel @k() soc("Ascend310P3") blocks(1) outputs(0) {
+  %ub = cube.alloc size = 1024 : !cube.buffer<ub>
+  // expected-error @+1 {{offset 2 is not a multiple of the 4 bytes of an element}}
+  %s = cube.scalar_load src = %ub[2], dtype = f32
+}
+
+// -----
+
 // Global memory cannot be allocated.
 cube.kernel @k() soc("Ascend310P3") blocks(1) outputs(0) {
   // expected-error @+1 {{global memory is not allocated by a kernel}}

@@ -117,6 +117,17 @@ def test_unplaced_buffers_are_refused() -> None:
     assert error.value.code == "GE5022"
 
 
+def test_loops_may_not_be_too_deep() -> None:
+    def nested(depth: int) -> CubeKernelOp:
+        loops = "".join(f"scf.for %i{level} = %a to %a step %a {{ " for level in range(depth))
+        constant = "%a = arith.constant 1 : index"
+        return parse(f'cube.kernel @k() soc("s") blocks(1) outputs(0) {{ {constant} {loops} {"}" * depth} }}')
+
+    assert decode(encode(nested(16)), "k")
+    with pytest.raises(GeError, match="more than 16 deep"):
+        encode(nested(17))
+
+
 def test_damage_is_an_error_never_a_traceback() -> None:
     binary = encode(parse(KERNEL))
     rng = random.Random(0)

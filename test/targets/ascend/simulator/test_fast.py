@@ -15,6 +15,7 @@ from ge.dialects.cube.kernel import CubeKernelOp
 from ge.ir.errors import GeError
 from ge.ir.registry import context
 from ge.targets.ascend.simulator import launch, run_kernel
+from ge.targets.ascend.simulator.blas import _thread_functions, one_thread  # pyright: ignore[reportPrivateUsage]
 from ge.targets.ascend.soc import load_soc
 
 INPUTS = Path(__file__).with_name("inputs")
@@ -236,3 +237,31 @@ def test_scalar_code() -> None:
     expected[0::2] *= 2
     expected[1::2] += expected[1::2, 1:2] ** 2
     assert np.allclose(z, expected, rtol=1e-3)
+
+
+def test_results_do_not_depend_on_what_ran_before() -> None:
+    """A kernel that stores what it never wrote stores NaN, also when the kernel before it filled the same buffer."""
+    text = """
+    cube.kernel @k(%x: !cube.buffer<gm>, %z: !cube.buffer<gm>) soc("Ascend310P3") blocks(1) outputs(1) {
+      %a = cube.alloc size = 512, address = 0 : !cube.buffer<ub>
+      FILL
+      cube.pipe_barrier pipe = all
+      cube.copy_ub_to_gm dst = %z[0], src = %a[0], length = 1
+    }"""
+    x = np.ones(16, np.float16)
+    fill = "cube.copy_gm_to_ub dst = %a[0], src = %x[0], length = 1"
+    assert np.array_equal(run_kernel(binary(text.replace("FILL", fill)), [x, x], SOC).outputs[0], x)
+    assert np.isnan(run_kernel(binary(text.replace("FILL", "")), [x, x], SOC).outputs[0]).all()
+
+
+def test_threads_of_matrix_products_are_given_back() -> None:
+    functions = _thread_functions()
+    if functions is None:
+        return  # NumPy brings another library than OpenBLAS
+    get_threads, set_threads = functions
+    before = get_threads()
+    set_threads(2)
+    with one_thread():
+        assert get_threads() == 1
+    assert get_threads() == 2
+    set_threads(before)

@@ -93,10 +93,11 @@ def unpack(array: NDArray[np.generic], layout: str, shape: Sequence[int]) -> NDA
 def same_bytes(source: str, shape: Sequence[int], target: str, target_shape: Sequence[int]) -> bool:
     """Tell whether a tensor of `shape` stored in `source` is, byte for byte, its reshape to `target_shape` in `target`.
 
-    The target may leave out bytes at the end of the source (pad lanes), not the other way round.
+    The target may leave out bytes at the end of the source (pad lanes), not the other way round. Packed weights, and
+    ranks that a format does not have, are never the same.
     """
-    if math.prod(shape) != math.prod(target_shape) or (source, tuple(shape)) == (target, tuple(target_shape)):
-        return (source, tuple(shape)) == (target, tuple(target_shape))
+    if math.prod(shape) != math.prod(target_shape):
+        return False
     axes = _storage_axes(source, shape)
     return (
         axes is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -101,7 +101,8 @@ def run_reference(model: ModelProto, inputs: Mapping[str, Array]) -> dict[str, A
     options.log_severity_level = 3
     session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
-    return dict(zip(names, session.run(names, dict(inputs)), strict=True))
+    results = cast("list[Array]", session.run(names, dict(inputs)))
+    return dict(zip(names, results, strict=True))
 
 
 def compile_to_graph(model: ModelProto, passes: Sequence[str] = ()) -> ModuleOp:

@@ -70,7 +70,7 @@ def test_pad_before_conv(pads: Sequence[int], value: float | None, own: list[int
     model = ModelBuilder()
     x, amount = model.input("x", 1, 3, 8, 8), model.constant(pads, np.int64)
     padded = model.node("Pad", x, amount, *([] if value is None else [model.constant(value)]))
-    attributes = {} if own is None else {"pads": own}
+    attributes: dict[str, Any] = {} if own is None else {"pads": own}
     model.output(model.node("Conv", padded, model.weights(4, 3, 3, 3), **attributes))
     assert on_host(check(model)) == []
 
@@ -205,7 +205,7 @@ def test_power(exponent: float, dtype: type) -> None:
 
 @pytest.mark.parametrize("slope", [(), (3,), (3, 1, 1)])
 def test_prelu(slope: tuple[int, ...]) -> None:
-    check_one("PRelu", [(2, 3, 4, 3)], [np.random.default_rng(0).uniform(0, 1, slope)])
+    check_one("PRelu", [(2, 3, 4, 3)], [np.asarray(np.random.default_rng(0).uniform(0, 1, slope))])
 
 
 @pytest.mark.parametrize(
@@ -218,7 +218,7 @@ def test_matmul(a: tuple[int, ...], b: tuple[int, ...]) -> None:
     check_one("MatMul", [a], [np.random.default_rng(0).standard_normal(b)])
 
 
-@pytest.mark.parametrize(("trans_a", "trans_b"), product([0, 1], [0, 1]))
+@pytest.mark.parametrize(("trans_a", "trans_b"), list(product([0, 1], [0, 1])))
 @pytest.mark.parametrize(("alpha", "beta"), [(1.0, 1.0), (0.5, 1.0), (1.0, 2.0), (0.25, 0.5), (2.0, 0.0)])
 @pytest.mark.parametrize("c", [None, (), (1,), (6,), (1, 6), (4, 6), (4, 1)])
 @pytest.mark.parametrize("constant", [False, True])

@@ -175,7 +175,7 @@ class Instruction(IRDLOperation):
         return self.PIPE
 
     def parts(self) -> Iterator[tuple[Field, SSAValue | None, Immediate | SSAValue]]:
-        """Every field in order, with its buffer (of an address) and its immediate or value (of an address: the offset)."""
+        """Every field in order: the field, the buffer of an address, the immediate or value (of an address: offset)."""
         operands = iter(self.operands)
         for field in self.FIELDS:
             buffer = next(operands) if isinstance(field, Address) else None

@@ -279,7 +279,7 @@ class GraphBuilder:
             graph.initializer.append(tensor_proto(literal, value.type, self.names[value]))
 
     def _node(self, op: OnnxOp) -> NodeProto:
-        node = NodeProto(op_type=op.op_type, domain=op.domain, attribute=attribute_protos(op))
+        node = NodeProto(op_type=op.op_type, domain=op.domain or None, attribute=attribute_protos(op))
         node.input.extend("" if value is None else self._read(op, value) for value in op.input_list())
         node.output.extend(self.names.get(result, "") for result in op.results)
         if "onnx.unnamed" not in op.attributes:

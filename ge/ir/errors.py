@@ -100,6 +100,12 @@ _INPUT = {
         "The name is not an input of the model, the rank differs, or a dimension that the model fixes would change.",
         "Compare with the inputs that the message lists.",
     ),
+    "GE1020": ErrorKind(
+        "model is malformed",
+        "A name is not text, an element type does not exist, or another field has a value that the format does not "
+        "allow.",
+        "Get the file again; if it is whole, export the model again.",
+    ),
 }
 
 _OPTIONS = {

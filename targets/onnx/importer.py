@@ -36,6 +36,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
 from ge.dialects.onnx import (
     ABSENT,
@@ -64,13 +65,22 @@ from ge.targets.onnx.tensors import literal_of_sparse, literal_of_tensor
 def import_model(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
     """The module of a model file (or of a model in memory), at the newest opset and with inferred shapes.
 
-    ``input_shapes`` fixes the shape of inputs by name. Raises GeError GE1001 and GE1010 to GE1019.
+    ``input_shapes`` fixes the shape of inputs by name. Raises GeError GE1001 and GE1010 to GE1020.
     """
     model = open_model(source)
+    try:
+        return _import(model, input_shapes or {})
+    except GeError:
+        raise
+    except Exception as error:  # a damaged model can break any assumption of this package and of onnx
+        raise GeError("GE1020", f"'{model.name}': {error}", model.name) from error
+
+
+def _import(model: ModelFile, input_shapes: Mapping[str, Sequence[int]]) -> ModuleOp:
     if model.proto.functions:
         model.proto = _inline_functions(model)
     versions = domain_versions(model.proto, model.name)
-    fix_input_shapes(model.proto.graph, input_shapes or {}, model.name)
+    fix_input_shapes(model.proto.graph, input_shapes, model.name)
     upgrade = Upgrade(model.proto, versions[""], model.name)
     if upgrade.needed():
         inferred = infer_types(model.proto)
@@ -181,6 +191,10 @@ class _Importer:
         inputs = [self._value(name, values, user) if name else None for name in node.input]
         op = self._operation(node, inputs, [_result_type(name, types) for name in node.output], values)
         block.add_op(op)
+        try:
+            op.verify_()
+        except VerifyException as error:
+            raise GeError("GE1017", f"{node.op_type}: {error}", f"{self.model.name}, {user}") from error
         for name, result in zip(node.output, op.results, strict=True):
             if name:
                 values[name] = _hint(result, name)

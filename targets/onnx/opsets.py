@@ -199,26 +199,19 @@ class Upgrade:
         known = {*inputs, *outputs}
         new_nodes = [_constant_node(tensor) for tensor in result.initializer if tensor.name not in known]
         groups = self._grouped(nodes, [*new_nodes, *result.node], known)
-        return [self._checked(*pair, types, constants) for pair in zip(nodes, groups, strict=True)]
+        return [self._repaired(*pair, types, constants) for pair in zip(nodes, groups, strict=True)]
 
-    def _checked(
+    def _repaired(
         self,
         node: NodeProto,
         group: list[NodeProto],
         types: Mapping[str, onnx.ValueInfoProto],
         constants: Mapping[str, TensorProto],
     ) -> list[NodeProto]:
-        """The converted nodes after the repair that they need; GE1016 when one lacks a required attribute."""
+        """The converted nodes of one node, after the repair that they need."""
         version, repair = REPAIRS.get(node.op_type, (0, None))
         if repair is not None and self.version < version:
             group = repair(node, group, Context(types, constants, self._unique, self._where(node)))
-        for new in group:
-            schema = schema_at(new.op_type, OPSET)
-            given = {attribute.name for attribute in new.attribute}
-            for attribute in () if schema is None else schema.attributes.values():
-                if attribute.required and attribute.name not in given:
-                    what = f"{node.op_type} of opset {self.version} lacks attribute '{attribute.name}' of opset {OPSET}"
-                    raise GeError("GE1016", what, self._where(node))
         return group
 
     def _refuse(self, node: NodeProto) -> None:

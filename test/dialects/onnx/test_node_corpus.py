@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator
 from functools import cache
 from io import StringIO
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import onnx
@@ -54,7 +54,7 @@ def cases() -> dict[str, list[Any]]:
     by_operator: dict[str, list[Any]] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for case in collect_testcases(None):
+        for case in cast("list[Any]", collect_testcases(None)):
             by_operator.setdefault(case.model.graph.node[-1].op_type, []).append(case)
     return by_operator
 

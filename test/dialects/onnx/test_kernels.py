@@ -1,0 +1,116 @@
+"""The fast kernels against onnxruntime, on shapes where padding, strides, dilations and groups all matter."""
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+from onnx_models import F16, F32, assert_close, run_reference
+
+from ge.dialects.onnx.kernels import KERNELS
+from ge.dialects.onnx.meaning import run_module
+from ge.targets.onnx.importer import import_model
+
+Shape = tuple[int, ...]
+
+CASES: list[tuple[str, list[Shape], dict[str, Any]]] = [
+    ("Conv", [(2, 3, 9, 8), (4, 3, 3, 3), (4,)], {"pads": [1, 0, 2, 1], "strides": [2, 1]}),
+    ("Conv", [(1, 4, 9, 8), (6, 2, 3, 2)], {"group": 2, "dilations": [2, 3]}),
+    ("Conv", [(2, 6, 7, 7), (6, 1, 3, 3), (6,)], {"group": 6, "pads": [1, 1, 1, 1], "strides": [2, 2]}),
+    ("Conv", [(2, 6, 7, 7), (12, 1, 3, 3)], {"group": 6, "pads": [1, 1, 1, 1]}),
+    ("Conv", [(1, 3, 8, 7), (2, 3, 3, 3)], {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
+    ("Conv", [(1, 3, 8, 7), (2, 3, 2, 2)], {"auto_pad": "SAME_LOWER", "strides": [1, 2]}),
+    ("Conv", [(1, 3, 8, 7), (2, 3, 2, 2)], {"auto_pad": "VALID"}),
+    ("Conv", [(1, 5, 6, 6), (7, 5, 1, 1), (7,)], {}),
+    ("Conv", [(2, 3, 11), (4, 3, 3)], {"pads": [1, 1], "strides": [2]}),
+    ("Conv", [(1, 2, 5, 6, 7), (3, 2, 2, 3, 2)], {"pads": [1, 1, 0, 0, 1, 1]}),
+    ("ConvTranspose", [(1, 4, 5, 4), (4, 3, 3, 2), (3,)], {"strides": [2, 3], "pads": [1, 0, 0, 1]}),
+    ("ConvTranspose", [(2, 4, 5, 5), (4, 2, 3, 3)], {"group": 2, "dilations": [2, 1], "output_padding": [1, 0],
+                                                  "strides": [2, 2]}),
+    ("ConvTranspose", [(1, 2, 3, 3), (2, 3, 3, 3)], {"output_shape": [7, 8], "strides": [2, 2]}),
+    ("ConvTranspose", [(1, 2, 3, 3), (2, 3, 3, 3)], {"auto_pad": "SAME_LOWER", "strides": [2, 2]}),
+    ("ConvTranspose", [(1, 2, 3, 3), (2, 3, 3, 3)], {"auto_pad": "SAME_UPPER", "strides": [2, 2]}),
+    ("MaxPool", [(2, 3, 9, 8)], {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1], "strides": [2, 2]}),
+    ("MaxPool", [(1, 3, 9, 8)], {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}),
+    ("MaxPool", [(1, 3, 9, 8)], {"kernel_shape": [2, 2], "dilations": [2, 3]}),
+    ("MaxPool", [(1, 3, 7)], {"kernel_shape": [2], "auto_pad": "SAME_LOWER", "strides": [2]}),
+    ("AveragePool", [(2, 3, 9, 8)], {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1], "strides": [2, 2]}),
+    ("AveragePool", [(2, 3, 9, 8)], {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1], "count_include_pad": 1}),
+    ("AveragePool", [(1, 3, 9, 8)], {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}),
+    ("AveragePool", [(1, 3, 9, 8)], {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1, "pads": [1, 1, 1, 1],
+                                     "count_include_pad": 1}),
+    ("AveragePool", [(1, 3, 9, 8)], {"kernel_shape": [2, 2], "auto_pad": "SAME_UPPER"}),
+    ("GlobalAveragePool", [(2, 3, 5, 6)], {}),
+    ("BatchNormalization", [(2, 3, 5, 6), (3,), (3,), (3,), (3,)], {"epsilon": 0.01}),
+    ("BatchNormalization", [(4, 3), (3,), (3,), (3,), (3,)], {}),
+    ("Gemm", [(3, 4), (4, 5), (5,)], {"alpha": 0.5, "beta": 2.0}),
+    ("Gemm", [(4, 3), (5, 4), (3, 1)], {"transA": 1, "transB": 1}),
+    ("MatMul", [(2, 1, 3, 4), (5, 4, 2)], {}),
+    ("MatMul", [(4,), (4, 2)], {}),
+    ("LRN", [(2, 7, 3, 3)], {"size": 5, "alpha": 0.1, "beta": 0.6, "bias": 2.0}),
+    ("LRN", [(1, 3, 4, 4)], {"size": 7}),
+]  # fmt: skip
+
+
+def model_of(op_type: str, shapes: list[Shape], attributes: dict[str, Any], dtype: int) -> onnx.ModelProto:
+    names = [f"x{i}" for i in range(len(shapes))]
+    node = helper.make_node(op_type, names, ["y"], name="node", **attributes)
+    inputs = [helper.make_tensor_value_info(*pair) for pair in zip(names, [dtype] * len(names), shapes, strict=True)]
+    graph = helper.make_graph([node], "test", inputs, [onnx.ValueInfoProto(name="y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 22)], ir_version=10)
+    return onnx.shape_inference.infer_shapes(model)
+
+
+@pytest.mark.parametrize("dtype", [onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16], ids=["f32", "f16"])
+@pytest.mark.parametrize(("op_type", "shapes", "attributes"), CASES)
+def test_kernel(op_type: str, shapes: list[Shape], attributes: dict[str, Any], dtype: int) -> None:
+    model = model_of(op_type, shapes, attributes, dtype)
+    random = np.random.default_rng(0)
+    numpy_type = helper.tensor_dtype_to_np_dtype(dtype)
+    inputs = {f"x{i}": np.abs(random.standard_normal(s)).astype(numpy_type) for i, s in enumerate(shapes)}
+    got = run_module(import_model(model), inputs)
+    assert_close(got, run_reference(model, inputs), F32 if dtype == onnx.TensorProto.FLOAT else F16)
+
+
+def test_every_kernel_is_tested() -> None:
+    assert {op_type for op_type, _, _ in CASES} | {"Resize"} == set(KERNELS)
+
+
+@pytest.mark.parametrize("places", ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"])
+@pytest.mark.parametrize(
+    ("mode", "attributes"),
+    [
+        ("nearest", {"nearest_mode": "round_prefer_floor"}),
+        ("nearest", {"nearest_mode": "round_prefer_ceil"}),
+        ("nearest", {"nearest_mode": "floor"}),
+        ("nearest", {"nearest_mode": "ceil"}),
+        ("linear", {}),
+        ("cubic", {}),
+        ("cubic", {"cubic_coeff_a": -0.5, "exclude_outside": 1}),
+    ],
+)
+@pytest.mark.parametrize(("height", "width"), [(8, 10), (3, 4), (1, 7), (4, 5)])
+def test_resize_to_sizes(places: str, mode: str, attributes: dict[str, Any], height: int, width: int) -> None:
+    """Enlarging, shrinking, to one pixel, and not at all."""
+    sizes = helper.make_tensor("sizes", onnx.TensorProto.INT64, [4], [1, 2, height, width])
+    check_resize(sizes, ["x", "", "", "sizes"], {"mode": mode, "coordinate_transformation_mode": places, **attributes})
+
+
+@pytest.mark.parametrize("places", ["half_pixel", "align_corners", "asymmetric", "half_pixel_symmetric"])
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+@pytest.mark.parametrize("scale", [0.6, 0.8, 1.7, 2.0])
+def test_resize_by_scales(places: str, mode: str, scale: float) -> None:
+    """Scales whose product with the size is no integer: the coordinates use the scale, the shape is rounded down."""
+    scales = helper.make_tensor("scales", onnx.TensorProto.FLOAT, [4], [1, 1, scale, scale])
+    check_resize(scales, ["x", "", "scales"], {"mode": mode, "coordinate_transformation_mode": places})
+
+
+def check_resize(constant: onnx.TensorProto, inputs: list[str], attributes: dict[str, Any]) -> None:
+    node = helper.make_node("Resize", inputs, ["y"], **attributes)
+    x = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1, 2, 4, 5])
+    graph = helper.make_graph([node], "test", [x], [onnx.ValueInfoProto(name="y")], [constant])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=10)
+    model = onnx.shape_inference.infer_shapes(model)
+    feeds = {"x": np.random.default_rng(0).standard_normal((1, 2, 4, 5)).astype(np.float32)}
+    assert_close(run_module(import_model(model), feeds), run_reference(model, feeds), F32)

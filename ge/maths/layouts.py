@@ -110,7 +110,7 @@ def _storage_axes(layout: str, shape: Sequence[int]) -> list[tuple[int, int]] | 
     """Return how the elements, counted row-major, spread over the storage: sizes and strides, outermost first.
 
     Axes of size 1 are left out, and axes that continue each other are joined, so that equal lists mean equal order.
-    None where the rank does not fit, and where the last block of a padded axis ends early, so that no strides say it.
+    None where the format does not have the rank, and for packed weights.
     """
     raw = _raw_axes(layout, shape)
     if raw is None:
@@ -132,20 +132,21 @@ def _raw_axes(layout: str, shape: Sequence[int]) -> list[tuple[int, int]] | None
         return [(math.prod(shape), 1)]
     if layout == "NC1HWC0" and len(shape) == 4:
         n, c, h, w = shape
-        channels = _blocked_axis(c, h * w * C0)
-        return None if channels is None else [(n, ceil_div(c, C0) * h * w * C0), *channels, (h, w * C0), (w, C0)]
+        return [(n, ceil_div(c, C0) * h * w * C0), *_blocked_axis(c, h * w * C0), (h, w * C0), (w, C0)]
     if layout == "FRACTAL_NZ" and len(shape) >= 2:
         *batch, m, k = shape
-        columns = _blocked_axis(k, m * C0)
-        return None if columns is None else [(math.prod(batch), ceil_div(k, C0) * m * C0), (m, C0), *columns]
+        return [(math.prod(batch), ceil_div(k, C0) * m * C0), (m, C0), *_blocked_axis(k, m * C0)]
     return None
 
 
-def _blocked_axis(size: int, block_stride: int) -> list[tuple[int, int]] | None:
-    """Return the axes of `size` elements in blocks of C0 that lie `block_stride` elements apart."""
+def _blocked_axis(size: int, block_stride: int) -> list[tuple[int, int]]:
+    """Return the axes of `size` elements in blocks of C0 that lie `block_stride` elements apart.
+
+    Where the last block ends early, no sizes and strides say it: that is one axis with the negative distance of blocks.
+    """
     if size <= C0 or block_stride == C0:
         return [(size, 1)]
-    return [(size // C0, block_stride), (C0, 1)] if size % C0 == 0 else None
+    return [(size // C0, block_stride), (C0, 1)] if size % C0 == 0 else [(size, -block_stride)]
 
 
 def _as_filter(shape: Sequence[int]) -> tuple[int, int, int, int]:

@@ -59,6 +59,14 @@ def not_empty(k: KernelBuilder, clips: Sequence[Clip]) -> Truth:
     return result
 
 
+def has_gap(k: KernelBuilder, clips: Sequence[Clip]) -> Truth:
+    """Whether some of a clipped slice is outside."""
+    result: Truth = False
+    for clipped in clips:
+        result = k.math.either(result, k.math.less(clipped.count, clipped.size))
+    return result
+
+
 def row_major(sizes: Sequence[int]) -> list[int]:
     """The stride of each dimension of a tensor, in elements."""
     return [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]

@@ -145,6 +145,14 @@ class IndexMath:
         self.learn(result, 0, self.bounds(b).high - 1)
         return result
 
+    def parity(self, a: Index) -> Index:
+        """The remainder of a / 2; always an operation of its own, by which later passes know it."""
+        if isinstance(a, int):
+            return a % 2
+        result = self._insert(arith.RemUIOp(a, self.value(2)))
+        self.learn(result, 0, 1)
+        return result
+
     def min(self, a: Index, b: Index) -> Index:
         """The smaller one."""
         if isinstance(a, int) and isinstance(b, int):

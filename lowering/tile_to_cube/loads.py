@@ -9,18 +9,23 @@ from __future__ import annotations
 
 import math
 
+from xdsl.dialects.builtin import f16
+
 from ge.dialects import tile
-from ge.dialects.cube.instructions.copies import CopyGmToL1, CopyGmToUb
+from ge.dialects.cube.instructions.copies import CopyGmToL1, CopyGmToUb, CopyUbToL1
 from ge.dialects.cube.instructions.vector import VectorDupMasked
 from ge.dialects.cube.spaces import BLOCK, Space
-from ge.dialects.tile.types import gm_type, tile_type
-from ge.lowering.tile_to_cube.boxes import Clip, box, clip_all, memory_place, not_empty, row_major
+from ge.dialects.tile.types import TileType, gm_type, tile_type
+from ge.lowering.tile_to_cube.boxes import Clip, box, clip_all, has_gap, memory_place, not_empty, row_major
 from ge.lowering.tile_to_cube.builder import KernelBuilder
 from ge.lowering.tile_to_cube.elementwise import fill
-from ge.lowering.tile_to_cube.index_math import Index, Truth
+from ge.lowering.tile_to_cube.index_math import Index
 from ge.lowering.tile_to_cube.places import L1Tile, Place, Slab, UbTile, is_slab, needed
 from ge.lowering.tile_to_cube.strides import Layout
-from ge.lowering.tile_to_cube.transfers import most, move
+from ge.lowering.tile_to_cube.transfers import MoveAxis, most, move
+
+ZEROS = 4096
+"""Bytes of zeros that are copied to L1 at once."""
 
 
 def load(k: KernelBuilder, op: tile.LoadOp) -> None:
@@ -47,9 +52,7 @@ def _load_to_ub(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip]) -> None:
     if layout is None or moved is None:
         raise k.fail(f"a slice {list(op.slice_sizes)} that is clipped does not load as {type}")
     if op.fill_value is not None:
-        with_gap: Truth = False
-        for clipped in clips:
-            with_gap = k.math.either(with_gap, k.math.less(clipped.count, clipped.size))
+        with_gap = has_gap(k, clips)
         if with_gap is not False:
             with k.when(with_gap):
                 fill(k, target, op.fill_value)
@@ -105,10 +108,32 @@ def _load_to_l1(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip]) -> None:
     layout = Layout.dense(type.sizes)
     by_slice = layout.reshape(op.slice_sizes)
     moved = by_slice and box(k, op.source, by_slice, clips, to_memory=False)
-    if moved is None or not all(c.is_whole for c in clips):
-        raise k.fail("an operand of a matmul that is not inside of the tensor")
-    move(k, CopyGmToL1, place, memory_place(k, op.source, clips), moved.axes, type.element_bytes)
+    if moved is None or op.fill_value not in (None, 0):
+        raise k.fail("an operand of a matmul that does not read as zero outside of the tensor")
+    with_gap = has_gap(k, clips)
+    if with_gap is not False:
+        with k.when(with_gap):
+            _clear(k, place, type.nbytes)
+    filled = not_empty(k, clips)
+    if filled is not False:
+        with k.when(filled):
+            to = Place(place.buffer, k.math.add(place.offset, moved.offset))
+            move(k, CopyGmToL1, to, memory_place(k, op.source, clips), moved.axes, type.element_bytes)
     k.put(op.result, L1Tile(place.buffer, place.offset, layout))
+
+
+def _clear(k: KernelBuilder, place: Place, nbytes: int) -> None:
+    """Write zeros to L1, from a piece of the unified buffer."""
+    type = TileType([min(nbytes, ZEROS) // 2], f16)
+    zeros = k.alloc_tile(type, None, doubled=False)
+    fill(k, zeros, 0.0)
+    whole, rest = divmod(nbytes, type.nbytes)
+    for i in k.positions(whole):
+        to = Place(place.buffer, k.math.add(place.offset, k.math.mul(i, type.nbytes)))
+        move(k, CopyUbToL1, to, zeros, [MoveAxis(type.nbytes, 1, 1)], 1)
+    if rest:
+        to = Place(place.buffer, k.math.add(place.offset, whole * type.nbytes))
+        move(k, CopyUbToL1, to, zeros, [MoveAxis(rest, 1, 1)], 1)
 
 
 def _load_slab(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip], place: Place) -> None:

@@ -64,7 +64,7 @@ def _scope(k: KernelBuilder, op: tile.ForOp, counter: Index, bounds: tuple[Index
     numbers = [bound for bound in bounds if isinstance(bound, int)]
     if len(numbers) == 3 and len(range(*numbers)) % 2:
         turn = k.math.add(k.scope.turn, turn)
-    return Scope(slot=k.math.rem(turn, 2) if op.stage_count == 2 else None, turn=turn)
+    return Scope(slot=k.math.parity(turn) if op.stage_count == 2 else None, turn=turn)
 
 
 def _start(k: KernelBuilder, op: tile.ForOp, position: int, runs: bool) -> Accumulator | UbTile:

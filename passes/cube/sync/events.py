@@ -6,6 +6,8 @@ not,
 1. a number serves several pairs of which each provably begins when the one before is over;
 2. pairs of one block are merged: set after the later source, wait before the earlier sink;
 3. a pair without a number becomes a `pipe_barrier` of all pipes before its sink.
+
+All handshakes from one pipe to another share their two numbers: both pipes have passed one before they begin the next.
 """
 
 from __future__ import annotations
@@ -36,12 +38,13 @@ def number_events(sync: Sync, limit: int) -> Numbered:
     unnumbered: list[Pair] = []
     first_free: dict[tuple[Pipe, Pipe], int] = {}
     handshakes: list[tuple[Handshake, int, int]] = []
+    by_way: dict[tuple[Pipe, Pipe], tuple[int, int]] = {}
     for handshake in sync.handshakes:
         forth, back = (handshake.src, handshake.dst), (handshake.dst, handshake.src)
-        numbers = (first_free.setdefault(forth, 0), first_free.setdefault(back, 0))
-        first_free[forth] += 1
-        first_free[back] += 1
-        handshakes.append((handshake, *numbers))
+        if forth not in by_way:
+            by_way[forth] = (first_free.get(forth, 0), first_free.get(back, 0))
+            first_free |= {forth: by_way[forth][0] + 1, back: by_way[forth][1] + 1}
+        handshakes.append((handshake, *by_way[forth]))
     for way in dict.fromkeys((pair.src, pair.dst) for pair in sync.pairs):
         mine = [pair for pair in sync.pairs if (pair.src, pair.dst) == way]
         taken = first_free.get(way, 0)

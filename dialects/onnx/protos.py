@@ -196,8 +196,10 @@ def text_notes(op: Operation, note: str) -> list[str]:
     return [text.data for text in cast("ArrayAttr[StringAttr]", attribute)] if isinstance(attribute, ArrayAttr) else []
 
 
-def add_metadata(proto: Any, op: Operation) -> None:
-    """Give a message the metadata that the note ``onnx.metadata`` holds."""
+def add_documentation(proto: Any, op: Operation) -> None:
+    """Give a message the text and the metadata that the notes ``onnx.doc`` and ``onnx.metadata`` hold."""
+    if doc := text_note(op, "doc"):
+        proto.doc_string = doc
     attribute = op.attributes.get("onnx.metadata")
     if isinstance(attribute, DictionaryAttr):
         for key, value in attribute.data.items():
@@ -287,8 +289,7 @@ class GraphBuilder:
             node.name = _unique(label, self._nodes)
         for name, region in zip(op.region_names, op.regions, strict=True):
             node.attribute.append(AttributeProto(name=name, type=AttributeProto.GRAPH, g=self._body(region.block)))
-        node.doc_string = text_note(op, "doc")
-        add_metadata(node, op)
+        add_documentation(node, op)
         return node
 
     def _read(self, op: OnnxOp, value: SSAValue) -> str:

@@ -19,7 +19,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ge.dialects.onnx import ML_OPSET, OPSET, UNKNOWN, Constant, Custom, OnnxOp, OptionalType, SequenceType, yielded
 from ge.dialects.onnx.ops import ML_DOMAIN
-from ge.dialects.onnx.protos import GraphBuilder, add_metadata, data_type_of, dimensions, text_note, text_notes
+from ge.dialects.onnx.protos import GraphBuilder, add_documentation, data_type_of, dimensions, text_note, text_notes
 from ge.dialects.onnx.shape_inference import AI_ONNX
 from ge.ir.errors import GeError
 from ge.ir.locations import where
@@ -42,10 +42,9 @@ def export_model(module: ModuleOp) -> ModelProto:
         block.ops, block.args, yielded(block), text_notes(function, "input_names"), text_notes(function, "output_names")
     )
     graph.name = text_note(function, "graph_name") or "main"
-    graph.doc_string = text_note(function, "doc")
     _add_dims(graph.input, function.arg_attrs)
     _add_dims(graph.output, function.res_attrs)
-    add_metadata(graph, function)
+    add_documentation(graph, function)
     return _model(graph, module, function)
 
 
@@ -117,11 +116,11 @@ def _model(graph: GraphProto, module: ModuleOp | None, *roots: Operation) -> Mod
         return model
     if isinstance(version := module.attributes.get("onnx.ir_version"), IntegerAttr):
         model.ir_version = max(model.ir_version, version.value.data)
-    for field in ("producer_name", "producer_version", "domain", "doc_string"):
+    for field in ("producer_name", "producer_version", "domain"):
         setattr(model, field, text_note(module, field))
     if isinstance(version := module.attributes.get("onnx.model_version"), IntegerAttr):
         model.model_version = version.value.data
-    add_metadata(model, module)
+    add_documentation(model, module)
     return model
 
 

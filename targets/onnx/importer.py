@@ -124,12 +124,12 @@ class _Importer:
         opsets = {domain or AI_ONNX: IntegerAttr(version, i64) for domain, version in self.versions.items()}
         module.attributes["onnx.opsets"] = DictionaryAttr(opsets)
         module.attributes["onnx.ir_version"] = IntegerAttr(proto.ir_version, i64)
-        for field in ("producer_name", "producer_version", "domain", "doc_string"):
+        for field in ("producer_name", "producer_version", "domain"):
             if text := getattr(proto, field):
                 module.attributes[f"onnx.{field}"] = StringAttr(text)
         if proto.model_version:
             module.attributes["onnx.model_version"] = IntegerAttr(proto.model_version, i64)
-        _add_metadata(module, proto.metadata_props)
+        _add_documentation(module, proto)
         return module
 
     def _function(self, graph: GraphProto) -> FuncOp:
@@ -145,9 +145,7 @@ class _Importer:
         function.attributes["onnx.input_names"] = _strings(value.name for value in inputs)
         function.attributes["onnx.output_names"] = _strings(value.name for value in graph.output)
         function.attributes["onnx.graph_name"] = StringAttr(graph.name)
-        if graph.doc_string:
-            function.attributes["onnx.doc"] = StringAttr(graph.doc_string)
-        _add_metadata(function, graph.metadata_props)
+        _add_documentation(function, graph)
         return function
 
     def _fill(
@@ -216,14 +214,16 @@ class _Importer:
                 properties["regions_named"] = _strings(names)
         regions = [self._region(graphs[name], values) for name in names if name in graphs]
         attributes = {a.name: self._attribute(a, node) for a in node.attribute if a.type != AttributeProto.GRAPH}
-        return cls.create(
+        op = cls.create(
             operands=operands,
             result_types=result_types,
             properties=properties,
-            attributes={**attributes, **_notes(node)},
+            attributes={**attributes, **_name_notes(node)},
             regions=regions,
             location=name_loc(_label(node)),
         )
+        _add_documentation(op, node)
+        return op
 
     def _op_class(self, node: NodeProto) -> type[OnnxOp]:
         """The class of a node; Custom when the table does not have its operator, or in another version."""
@@ -304,27 +304,23 @@ def _result_type(name: str, types: Mapping[str, ValueInfoProto]) -> Attribute:
     return type_of_proto(types[name].type) if name in types else UNKNOWN
 
 
-def _notes(node: NodeProto) -> dict[str, Attribute]:
+def _name_notes(node: NodeProto) -> dict[str, Attribute]:
     """What the exporter needs to give a node and its outputs their names again; see the module docstring."""
     notes: dict[str, Attribute] = {}
     if not node.name:
         notes["onnx.unnamed"] = UnitAttr()
     if list(node.output) != default_output_names(_label(node), not node.name, len(node.output)):
         notes["onnx.outputs"] = _strings(node.output)
-    if node.doc_string:
-        notes["onnx.doc"] = StringAttr(node.doc_string)
-    if node.metadata_props:
-        notes["onnx.metadata"] = _dictionary(node.metadata_props)
     return notes
 
 
-def _add_metadata(op: Operation, entries: Sequence[onnx.StringStringEntryProto]) -> None:
-    if entries:
-        op.attributes["onnx.metadata"] = _dictionary(entries)
-
-
-def _dictionary(entries: Iterable[onnx.StringStringEntryProto]) -> DictionaryAttr:
-    return DictionaryAttr({entry.key: StringAttr(entry.value) for entry in entries})
+def _add_documentation(op: Operation, proto: ModelProto | GraphProto | NodeProto) -> None:
+    """Keep the text and metadata of a message as notes."""
+    if proto.doc_string:
+        op.attributes["onnx.doc"] = StringAttr(proto.doc_string)
+    if proto.metadata_props:
+        entries = {entry.key: StringAttr(entry.value) for entry in proto.metadata_props}
+        op.attributes["onnx.metadata"] = DictionaryAttr(entries)
 
 
 def _strings(names: Iterable[str]) -> ArrayAttr[StringAttr]:

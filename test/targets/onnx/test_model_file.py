@@ -168,10 +168,10 @@ def test_external_data_missing_or_short(tmp_path: Path) -> None:
     with pytest.raises(GeError, match=r"GE1012.*'w' lies in '.*w.bin': No such file"):
         import_model(tmp_path / "m.onnx")
     (tmp_path / "w.bin").write_bytes(bytes(100))
-    with pytest.raises(GeError, match="GE1014.*needs 1200 bytes, has 100"):
+    with pytest.raises(GeError, match=r"GE1014.*needs 1200 bytes, has 100"):
         import_model(tmp_path / "m.onnx")
     onnx.save(add_model("w.bin", 50), tmp_path / "m.onnx")
-    with pytest.raises(GeError, match="GE1012.*needs bytes 50 to 1250"):
+    with pytest.raises(GeError, match=r"GE1012.*needs bytes 50 to 1250"):
         import_model(tmp_path / "m.onnx")
 
 

@@ -27,7 +27,7 @@ from ge.ir.registry import context, registry
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
 from ge.passes.graph.plan_memory import MemoryPlan, plan_memory
-from ge.passes.graph.report import Fusion, collect
+from ge.passes.graph.report import Fusion, collect, logger
 from ge.targets.ascend.soc import load_soc
 from ge.targets.onnx.importer import import_model
 from ge.tools.arrays import main_inputs
@@ -176,9 +176,13 @@ def access_bytes(main: FuncOp) -> int:
 def unfused_access_bytes(module: ModuleOp, options: CompileOptions) -> int:
     """What :func:`access_bytes` is for a module of the stage ``graph``, left as it is, when no fusion is done."""
     unfused = module.clone()
-    with collect():
-        for stage in (FUSE, ASSIGN):
-            run_stage(stage, unfused, replace(options, switched_off=FUSIONS))
+    logger.disabled = True  # what is done here only for comparison is no news
+    try:
+        with collect():
+            for stage in (FUSE, ASSIGN):
+                run_stage(stage, unfused, replace(options, switched_off=FUSIONS))
+    finally:
+        logger.disabled = False
     return access_bytes(main_function(unfused))
 
 

@@ -17,7 +17,7 @@ from typing import Any, Literal, TypeAlias
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f16, f32
 from xdsl.ir import Operation, SSAValue
 
-from ge.dialects.graph.attributes import BinaryKind, UnaryKind
+from ge.dialects.graph.attributes import ActivationAttr, BinaryKind, UnaryKind
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.compute import (
     BatchNormOp,
@@ -202,6 +202,8 @@ def _binary(op: BinaryOp) -> str | None:
         return "the value has no dimension"
     if "same" not in forms or None in forms:
         return "the operands broadcast in a way that has no kernel"
+    if op.activation is not None and not (forms == {"same"} and _is_selection(op.activation)):
+        return f"{op.activation.kind} is not fused into it"
     if "channel" in forms and not _padding_safe(op.kind.data, result):
         return f"{op.kind.data} of channels that are not a multiple of {C0} could divide by zero"
     return None
@@ -288,6 +290,16 @@ _FORMATS: dict[type[Operation], Callable[[Any], Sequence[Formats]]] = {
 def _matrix_format(b: SSAValue) -> str:
     """The format of a right operand: weights are packed beforehand, if they are one matrix."""
     return "FRACTAL_Z" if _is_constant(b) and len(shape_of(b)) == 2 else "FRACTAL_NZ"
+
+
+def can_fuse_into_binary(op: BinaryOp, function: ActivationAttr) -> bool:
+    """Whether an elementwise kernel of two tensors can apply the function to its float16 result, for operands alike."""
+    return shape_of(op.a) == shape_of(op.b) and _is_selection(function)
+
+
+def _is_selection(function: ActivationAttr) -> bool:
+    """Whether the function picks its operand or something else, so that float16 gives the same result as float32."""
+    return function.kind in (UnaryKind.RELU, UnaryKind.CLIP)
 
 
 def can_fuse_activation(kind: UnaryKind) -> bool:

@@ -299,7 +299,7 @@ class UnaryOp(TensorOp):
 
 @irdl_op_definition
 class BinaryOp(TensorOp):
-    """A function of two elements, with NumPy broadcasting: `graph.binary add %a, %b`."""
+    """A function of two elements, with NumPy broadcasting, and what is fused into it: `y = activation(kind(a, b))`."""
 
     name = "graph.binary"
 
@@ -307,17 +307,25 @@ class BinaryOp(TensorOp):
     b = operand_def(TensorType)
     y = result_def(TensorType)
     kind = prop_def(BinaryKindAttr)
+    activation = opt_prop_def(ActivationAttr)
 
     traits = traits_def(Pure())
 
-    assembly_format = "$kind $a `,` $b attr-dict `:` functional-type(operands, results)"
+    assembly_format = "$kind $a `,` $b (`activation` $activation^)? attr-dict `:` functional-type(operands, results)"
 
-    def __init__(self, kind: BinaryKind | str, a: SSAValue | Operation, b: SSAValue | Operation) -> None:
+    def __init__(
+        self,
+        kind: BinaryKind | str,
+        a: SSAValue | Operation,
+        b: SSAValue | Operation,
+        *,
+        activation: ActivationAttr | None = None,
+    ) -> None:
         a, b = SSAValue.get(a), SSAValue.get(b)
         shape = shapes.broadcast(shape_of(a), shape_of(b))
         super().__init__(
             operands=[a, b],
-            properties={"kind": BinaryKindAttr(BinaryKind(kind))},
+            properties={"kind": BinaryKindAttr(BinaryKind(kind)), "activation": activation},
             result_types=[like(a if shape_of(a) == shape else b, shape)],
         )
 

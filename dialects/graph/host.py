@@ -288,7 +288,8 @@ def _cast(region: HostRegion, op: CastOp) -> SSAValue:
 
 
 def _binary(region: HostRegion, op: BinaryOp) -> SSAValue:
-    return region.onnx(ONNX_BINARY[op.kind.data], [region.inside(op.a), region.inside(op.b)], op.y.type)
+    y = region.onnx(ONNX_BINARY[op.kind.data], [region.inside(op.a), region.inside(op.b)], op.y.type)
+    return _activated(region, y, op.activation)
 
 
 _EQUIVALENTS: dict[type[Operation], Callable[[HostRegion, Any], SSAValue]] = {

@@ -153,7 +153,7 @@ def _launch_tile_kernel(kernel: Operation, arrays: Sequence[Array]) -> Sequence[
 # Operations that compute: on float32 or float64 arrays, rounded afterwards
 
 
-def _activate(y: Array, op: Conv2DOp | MatmulOp) -> Array:
+def _activate(y: Array, op: Conv2DOp | MatmulOp | BinaryOp) -> Array:
     return y if op.activation is None else numerics.unary(y, op.activation)
 
 
@@ -200,7 +200,7 @@ _COMPUTES: dict[type[Operation], Callable[[Any, Sequence[Array]], Array]] = {
     LrnOp: lambda op, xs: _lrn(op, xs[0]),
     SoftmaxOp: lambda op, xs: numerics.softmax(xs[0], op.axis.value.data, op.log is not None),
     UnaryOp: lambda op, xs: numerics.unary(xs[0], op.function),
-    BinaryOp: lambda op, xs: numerics.binary(op.kind.data, xs[0], xs[1]),
+    BinaryOp: lambda op, xs: _activate(numerics.binary(op.kind.data, xs[0], xs[1]), op),
 }
 
 

@@ -56,6 +56,7 @@ PASSES: dict[str, str] = {
     "channel-shuffle": "ge.passes.graph.channel_shuffle:ChannelShufflePass",
     "fuse-conv-bn-relu": "ge.passes.graph.fuse_conv_bn_relu:FuseConvBnReluPass",
     "fold-conv-bn": "ge.passes.graph.fold_conv_bn:FoldConvBnPass",
+    "fuse-binary-activation": "ge.passes.graph.fuse_binary_activation:FuseBinaryActivationPass",
     "decompose-lrn": "ge.passes.graph.decompose_lrn:DecomposeLrnPass",
     "batch-norm-to-conv": "ge.passes.graph.batch_norm_to_conv:BatchNormToConvPass",
     "assign-precision": "ge.passes.graph.assign_precision:AssignPrecisionPass",

@@ -188,12 +188,15 @@ def lower_binary(op: BinaryOp, target: Target) -> Outlined:
 
 
 def _same(op: BinaryOp, target: Target) -> KernelBuilder:
-    """Both operands lie alike."""
+    """Both operands lie alike; the activation is one that gives the same result on float16."""
+    function = op.activation
 
     def compute(b: KernelBuilder, tiles: Sequence[SSAValue], _: Sequence[SSAValue]) -> SSAValue:
-        return b.binary(str(op.kind.data), tiles[0], tiles[1])
+        y = b.binary(str(op.kind.data), tiles[0], tiles[1])
+        return y if function is None else emit_activation(b, y, function)
 
-    return run_kernel(str(op.kind.data), target, [op.a, op.b], [], op.y, 3 * F16_BLOCK, compute)
+    lane_bytes = (3 if function is None else 3 + activation_cost(function).copies) * F16_BLOCK
+    return run_kernel(str(op.kind.data), target, [op.a, op.b], [], op.y, lane_bytes, compute)
 
 
 def _with_scalar(op: BinaryOp, scalar: SSAValue, target: Target) -> KernelBuilder:

@@ -24,6 +24,7 @@ FUSIONS = [
     "fold-conv-bn",
     "batch-norm-to-conv",
     "decompose-lrn",
+    "fuse-binary-activation",
     "merge-host",
 ]
 DEVICE = ["assign-precision", "merge-host", "propagate-layout"]

@@ -50,6 +50,7 @@ FUSE = Stage(
     (
         *("graph-fold-constants", "graph-eliminate-identity", "recognise-activations", "channel-shuffle"),
         *("fuse-conv-bn-relu", "fold-conv-bn", "decompose-lrn", "batch-norm-to-conv"),
+        "fuse-binary-activation",
     ),
 )
 ASSIGN = Stage("graph-assigned", ("assign-precision", "merge-host", "propagate-layout"))
@@ -62,7 +63,7 @@ WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
 STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, TILE, CUBE, PLAN, PROGRAM, WRITE)
 """The pipeline, in order."""
 
-FUSIONS = frozenset({"recognise-activations", "fuse-conv-bn-relu", "fold-conv-bn"})
+FUSIONS = frozenset({"recognise-activations", "fuse-conv-bn-relu", "fold-conv-bn", "fuse-binary-activation"})
 """The passes that may be switched off: a model compiles without them, too."""
 
 

@@ -137,10 +137,15 @@ class _Outliner:
         return kernel
 
     def fresh_name(self, op: Operation, kind: str) -> str:
-        """A name that says which node the kernel was written for, or at least of what kind it is."""
+        """A name that says which node the kernel was written for, and of what kind it is where the node does not."""
         nodes = node_names(op)
-        base = re.sub(r"\W+", "_", nodes[0]).strip("_") if nodes else kind
-        base = base if base and not base[0].isdigit() else f"{kind}_{base}".rstrip("_")
+        base = re.sub(r"\W+", "_", nodes[0]).strip("_") if nodes else ""
+        if not base:
+            base = kind
+        elif base[0].isdigit():
+            base = f"{kind}_{base}"
+        elif isinstance(op, graph.TransDataOp | graph.CastOp):
+            base = f"{base}_{kind}"
         name, number = base, 0
         while name in self.names or name == "main":
             number += 1

@@ -147,7 +147,7 @@ def check_capacity(kernel: KernelOp, soc: Soc) -> None:
     assert sums["l1"] <= soc.buffers["l1"]
     for place in ("l0a", "l0b", "l0c"):
         assert tallest[place] <= soc.buffers[place]
-    in_ub = {tile for tile, place in places.items() if place == "ub"}
+    in_ub: set[SSAValue] = {tile for tile, place in places.items() if place == "ub"}
     assert _live_bytes(kernel.body.block, in_ub) <= soc.buffers["ub"]
 
 

@@ -119,7 +119,7 @@ def _load_to_l1(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip]) -> None:
         with k.when(filled):
             to = Place(place.buffer, k.math.add(place.offset, moved.offset))
             move(k, CopyGmToL1, to, memory_place(k, op.source, clips), moved.axes, type.element_bytes)
-    k.put(op.result, L1Tile(place.buffer, place.offset, layout))
+    k.put(op.result, L1Tile(place.buffer, place.offset, layout, type.sizes[1]))
 
 
 def _clear(k: KernelBuilder, place: Place, nbytes: int) -> None:

@@ -38,7 +38,7 @@ from ge.lowering.tile_to_cube.places import (
     is_slab,
     needed,
 )
-from ge.lowering.tile_to_cube.strides import Axis, Layout, refine
+from ge.lowering.tile_to_cube.strides import Layout, refine
 from ge.lowering.tile_to_cube.transfers import MoveAxis, most, move
 
 FRACTAL = LANES * LANES
@@ -110,7 +110,7 @@ def _bring_to_l1(k: KernelBuilder, value: SSAValue) -> None:
         planes, rows, width, _ = type.sizes
         k.put(value, Slab(place.buffer, place.offset, planes, rows, width, 0, 0))
     else:
-        k.put(value, L1Tile(place.buffer, place.offset, Layout.dense(type.sizes)))
+        k.put(value, L1Tile(place.buffer, place.offset, Layout.dense(type.sizes), type.sizes[1]))
 
 
 def _bring_to_l0(k: KernelBuilder, value: SSAValue, space: Space) -> None:
@@ -150,18 +150,18 @@ def _load_fractals(k: KernelBuilder, target: Place, source: L1Tile, elements: in
 def _load_columns(k: KernelBuilder, target: Place, source: L1Tile, sizes: tuple[int, ...]) -> None:
     """FRACTAL_NZ: column blocks x rows x 16 is a feature map of one image row, of which a 1 x 1 kernel reads all."""
     columns, rows, lanes = sizes
-    outer, inner, last = source.layout.dims
-    apart = outer[0].stride if outer else rows * lanes
-    if len(outer) > 1 or inner not in ((Axis(rows, lanes),), ()) or last != (Axis(lanes, 1),) or apart % lanes:
+    expected = Layout.dense((columns, source.rows, lanes)).slice([0, 0, 0], sizes, [1, 1, 1])
+    if expected is None or source.layout != expected.layout:
         raise k.fail(f"an operand of a matmul that does not lie in blocks of {lanes} columns: {source.layout.dims}")
     k.add(
         Load3d(
             dst=(target.buffer, target.offset),
             src=(source.buffer, source.offset),
             height=1,
-            width=apart // lanes,
+            width=source.rows,
             channels=columns * lanes,
             k_extent=columns * lanes,
+            m_start=source.row,
             m_extent=rows,
         )
     )

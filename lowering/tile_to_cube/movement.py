@@ -55,8 +55,11 @@ def slice_(k: KernelBuilder, op: tile.SliceOp) -> None:
     if splat is not None:
         k.put(op.result, splat)
     if in_l1 is not None:
-        layout, offset = _cut(k, in_l1.layout, starts, sizes, steps)
-        k.put(op.result, L1Tile(in_l1.buffer, k.math.add(in_l1.offset, k.math.mul(offset, 2)), layout))
+        row = k.math.add(in_l1.row, starts[1]) if len(sizes) == 3 else 0
+        elsewhere = [starts[0], 0, starts[2]] if len(sizes) == 3 else starts
+        layout, offset = _cut(k, in_l1.layout, elsewhere, sizes, steps)
+        place = k.math.add(in_l1.offset, k.math.mul(offset, 2))
+        k.put(op.result, L1Tile(in_l1.buffer, place, layout, in_l1.rows, row))
     if accumulator is not None and whole is None:
         layout, offset = _cut(k, Layout.dense(accumulator.sizes), starts, sizes, steps)
         if layout.is_dense:

@@ -60,9 +60,14 @@ class Slab(Place):
 
 @dataclass(frozen=True)
 class L1Tile(Place):
-    """A float16 tile in L1."""
+    """A float16 tile in L1, or a part of one.
+
+    Of a tile in FRACTAL_NZ (column blocks x rows x 16), a part has the rows from `row` of the `rows` of the whole.
+    """
 
     layout: Layout
+    rows: int
+    row: Index = 0
 
 
 @dataclass(frozen=True)

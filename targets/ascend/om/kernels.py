@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+from xdsl.rewriter import Rewriter
 
 from ge.dialects.cube.kernel import CubeKernelOp
 from ge.dialects.om import KernelOp
 from ge.ir.errors import GeError
-
-_IMPORT_NOTES = ("onnx.graph_name", "onnx.outputs")
-"""What the importer notes of an ONNX model and its kernel does not need: names that writing it gives again."""
 
 
 def encode_kernel(kernel: KernelOp) -> bytes:
@@ -28,19 +29,26 @@ def encode_kernel(kernel: KernelOp) -> bytes:
     return export_model(ModuleOp([function])).SerializeToString(deterministic=True)
 
 
-def decode_kernel(name: str, binary: bytes, *, on_host: bool) -> KernelOp:
-    """The kernel of a binary; the inverse of `encode_kernel` up to the names of values."""
-    if not on_host:
-        from ge.dialects.cube.encoding import decode
+def decode_core_kernel(name: str, binary: bytes) -> KernelOp:
+    """The kernel of the AI Cores in a binary; the inverse of `encode_kernel` up to the names of values."""
+    from ge.dialects.cube.encoding import decode
 
-        return KernelOp(name, decode(binary, name))
+    return KernelOp(name, decode(binary, name))
+
+
+def decode_host_kernel(name: str, binary: bytes, result_types: Sequence[Attribute]) -> KernelOp:
+    """The kernel of the host in a binary; its results have the types that its operator says."""
     (function,) = host_module(binary).ops
     assert isinstance(function, FuncOp)
     function.sym_name = StringAttr(name)
-    function.arg_attrs = function.res_attrs = None
-    for op in function.walk():
-        for note in _IMPORT_NOTES:
-            op.attributes.pop(note, None)
+    function.attributes.pop("onnx.graph_name")  # always "main"
+    function.arg_attrs = function.res_attrs = None  # names that inference gave to unknown dimensions
+    last = function.body.block.last_op
+    if last is None or len(last.operands) != len(result_types):
+        raise GeError("GE5005", f"kernel '{name}' of the host has other results than its operator")
+    for value, type in zip(last.operands, result_types, strict=True):
+        Rewriter.replace_value_with_new_type(value, type)
+    function.function_type = FunctionType.from_lists(list(function.function_type.inputs), result_types)
     return KernelOp(name, function.clone())
 
 

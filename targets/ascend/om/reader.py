@@ -36,7 +36,7 @@ from ge.targets.ascend.om.conventions import (
     address,
 )
 from ge.targets.ascend.om.kernel_store import read_store
-from ge.targets.ascend.om.kernels import decode_kernel
+from ge.targets.ascend.om.kernels import decode_core_kernel, decode_host_kernel
 from ge.targets.ascend.om.messages import read_attribute, read_type
 from ge.targets.ascend.om.model import OmModel, Task, Value
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
@@ -242,8 +242,9 @@ class _Reader:
         body: list[Operation] = []
         if self.weights.nbytes:
             body.append(WeightsOp(WeightsAttr(self.weights_block())))
-        for store, on_host in ((self.core_kernels, False), (self.host_kernels, True)):
-            body += [decode_kernel(name, bytes(binary), on_host=on_host) for name, binary in store.items()]
+        body += [decode_core_kernel(name, bytes(binary)) for name, binary in self.core_kernels.items()]
+        results = {entry.kernel: [value.type for value in entry.outputs] for entry in model.tasks if entry.on_host}
+        body += [decode_host_kernel(name, bytes(self.host_kernels[name]), types) for name, types in results.items()]
         values: dict[str, SSAValue] = {}
         body += [_operator_op(operator, values) for operator in self.operators]
         body += [TaskOp(entry.kernel, entry.operator, entry.blocks) for entry in model.tasks]

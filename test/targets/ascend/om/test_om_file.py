@@ -189,11 +189,11 @@ def test_damaged_files_are_one_error_or_another_valid_file(file: bytes) -> None:
     random = Random(0)
     for size in random.sample(range(len(file)), 200):
         assert code_of(file[:size]).startswith("GE5")
-    for _ in range(600):
+    for _ in range(300):
         damaged = bytearray(file)
         for _ in range(random.randint(1, 4)):
             damaged[random.randrange(len(damaged))] = random.randrange(256)
         try:
-            read_model(bytes(damaged))
+            read_module(bytes(damaged))
         except GeError as error:
-            assert error.code.startswith("GE5")
+            assert error.code[:3] in ("GE5", "GE1")  # the ONNX models of host kernels are models, too

@@ -21,11 +21,10 @@ every loop variable where its loop begins. Code is a sequence of operations, eac
 * `cube.block_idx`: nothing; `cube.alloc`: memory (1 byte), copies (4), size (8), address (8);
 * `arith.constant`: type (1), value (8: integer or float64); `arith.cmpi`: predicate (1), two registers;
   other `arith`: its registers (4 bytes each);
-* `scf.for`: registers of bounds and step, bytes of the body (4), body; `scf.if`: register, bytes of both branches,
-branches;
+* `scf.for`: registers of bounds and step, bytes of the body (4), body;
+* `scf.if`: register, bytes of both branches (4 each), branches;
 * an instruction: a bit for each field that is a register (4 bytes), and 8 bytes for each field: register, integer,
-float64,
-  or position in the list of names. A buffer register (4 bytes) comes before the offset of an address.
+  float64, or position in the list of names. A buffer register (4 bytes) comes before the offset of an address.
 """
 
 from __future__ import annotations

@@ -51,7 +51,9 @@ class Memory:
         self.bytes[Space.GM] = gm
         self._l1_lanes = np.empty((sizes[Space.L1] // BLOCK + 1, LANES), np.float32)
         """The blocks of L1 as float32, and after them one block of zeros that stands for padding."""
-        self._l0 = {space: FractalMemory(space, sizes[space]) for space in (Space.L0A, Space.L0B)}
+        self._l0: dict[str, FractalMemory] = {
+            space: FractalMemory(space, sizes[space]) for space in (Space.L0A, Space.L0B)
+        }
         self.saturated = 0
         """How many results have saturated to the largest float16."""
         self._windows: dict[tuple[Any, ...], NDArray[np.intp]] = {}
@@ -85,7 +87,7 @@ class Memory:
 
     def l0(self, space: str) -> FractalMemory:
         """L0A or L0B."""
-        return self._l0[Space(space)]
+        return self._l0[space]
 
     def copy(self, dst: tuple[str, int, int], src: tuple[str, int, int], bursts: int, length: int) -> None:
         """Copy `bursts` runs of `length` bytes; `dst` and `src`: memory, address, bytes between the starts of runs."""

@@ -33,16 +33,17 @@ class Ledger:
         self.entries = -(-size // granule)
         self.granule = granule
         self.last: dict[tuple[bool, int], NDArray[np.int32]] = {}
-        """By (whether it wrote, pipe): how manieth instruction of the pipe it was, counted from 1."""
+        """By (whether it wrote, pipe): the order of the instruction in its pipe, counted from 1."""
 
     def conflicts(self, access: Access, clock: Sequence[int]) -> Iterator[tuple[int, int]]:
-        """Earlier accesses that `access` conflicts with and `clock` does not cover: pipe and order in it."""
+        """Earlier accesses that `access` conflicts with and `clock` does not cover: pipe, and order in it."""
         for (wrote, pipe), last in self.last.items():
             if wrote or access.write:
                 touched = region(last, access, self.granule)
-                if touched.max(initial=0) > clock[pipe]:
-                    for order in np.unique(touched[touched > clock[pipe]]):
-                        yield pipe, int(order)
+                order = int(touched.max(initial=0))
+                while order > clock[pipe]:
+                    yield pipe, order
+                    order = int(touched.max(initial=0, where=touched < order))
 
     def record(self, access: Access, pipe: int, order: int) -> None:
         """Note the access of the instruction that is number `order` of its pipe."""
@@ -52,30 +53,31 @@ class Ledger:
         region(self.last[key], access, self.granule)[...] = order
 
 
-_NOBODY, _SEVERAL = -1, -2
+_NOBODY, _SEVERAL = 0, -1
 
 
 class CoreLedger:
     """For each byte of global memory, the core that wrote it and the core that read it, in one launch."""
 
     def __init__(self, size: int) -> None:
-        self.writer = np.full(size, _NOBODY, np.int16)
-        self.reader = np.full(size, _NOBODY, np.int16)
+        self.writer = np.zeros(size, np.int16)
+        """The core, counted from 1; 0 is nobody."""
+        self.reader = np.zeros(size, np.int16)
 
-    def conflict(self, access: Access, core: int) -> int | None:
-        """Another core whose access conflicts with this one."""
+    def conflict(self, access: Access, core: int) -> str | None:
+        """The core, in words, whose access conflicts with this one."""
         for ledger in (self.writer, self.reader) if access.write else (self.writer,):
             touched = region(ledger, access, 1)
-            others = touched[(touched != _NOBODY) & (touched != core)]
+            others = touched[(touched != _NOBODY) & (touched != core + 1)]
             if others.size:
-                return int(others.max())
+                return "more than one core" if others.min() == _SEVERAL else f"core {int(others.max()) - 1}"
         return None
 
     def record(self, access: Access, core: int) -> None:
         """Note the access of a core."""
         if access.write:
-            region(self.writer, access, 1)[...] = core
+            region(self.writer, access, 1)[...] = core + 1
             return
         readers = region(self.reader, access, 1)
-        readers[(readers != _NOBODY) & (readers != core)] = _SEVERAL
-        readers[readers == _NOBODY] = core
+        readers[(readers != _NOBODY) & (readers != core + 1)] = _SEVERAL
+        readers[readers == _NOBODY] = core + 1

@@ -1,45 +1,44 @@
 """The strict mode: every instruction is checked before it runs, and memory remembers what was written and by whom.
 
-| check                     | error  | how
-|
-|---------------------------|--------|---------------------------------------------------------------------------------------|
-| bounds                    | GE6021 | of the buffer, the memory, or the argument (and 32 bytes after it)
-| | alignment                 | GE6022 | of addresses, as the SoC and the field have it
-| | the SoC has it            | GE6023 | paths and instructions of the SoC file
-| | uninitialised bytes       | GE6024 | a second memory holds "nobody wrote this" for each byte; transfers carry it
-along       | | races in a core           | GE6025 | vector clocks over the pipes
-| | flags                     | GE6026, GE6027 | one bit for each pair of pipes and event
-| | conflicts between cores   | GE6028 | the core that last wrote, and those that read, each byte of global memory
-| | ranges                    | GE6029 | of fields computed at run time
-| | complete outputs          | GE6030 | at the end
-|
+| check                   | error          | how                                                                    |
+|-------------------------|----------------|------------------------------------------------------------------------|
+| bounds                  | GE6021         | of the buffer, the memory, the argument (and 32 bytes after it)        |
+| alignment               | GE6022         | of addresses, as the SoC and the field have it                         |
+| the SoC has it          | GE6023         | paths and instructions of the SoC file                                 |
+| uninitialised bytes     | GE6024         | a second memory says of each byte whether it was written               |
+| races in a core         | GE6025         | vector clocks over the pipes                                           |
+| flags                   | GE6026, GE6027 | one bit for each pair of pipes and event                               |
+| conflicts between cores | GE6028         | the cores that wrote and read each byte of global memory               |
+| ranges                  | GE6029         | of fields computed at run time                                         |
+| complete outputs        | GE6030         | the second memory, at the end                                          |
 
-Happens-before: each pipe starts its instructions in order, but the next may start before the last has landed. A clock
-is a list of how many instructions of each pipe are known to have landed. `set_flag` records the clock of its pipe, with
-all of its own instructions; `wait_flag` brings it to the other pipe; `pipe_barrier` adds a pipe's own instructions to
-its clock. The scalar unit issues all others, so whatever it knows, they know. An access conflicts with an earlier one
-that its clock does not cover.
+Transfers carry unwritten bytes along, and only an instruction that computes with them is an error.
+
+An access races with an earlier one on the same bytes, one of them a write, that the clock of its pipe does not cover
+(`clocks.py`); `ledger.py` knows the earlier accesses.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ge.dialects.cube.fields import Address, Immediate
+from ge.dialects.cube.fields import Address, Enum, Field
 from ge.dialects.cube.instruction import Access, Instruction
 from ge.dialects.cube.instructions.sync import FlagInstruction, PipeBarrier
 from ge.dialects.cube.kernel import root_alloc
 from ge.dialects.cube.memory import Memory
 from ge.dialects.cube.spaces import BLOCK, FRACTAL_F16, LANES, Pipe, Space
 from ge.ir.errors import GeError
+from ge.targets.ascend.simulator.clocks import PIPES, POSITION, Clocks
 from ge.targets.ascend.simulator.ledger import CoreLedger, Ledger
 from ge.targets.ascend.simulator.program import Program
+from ge.targets.ascend.soc import Soc
 
 SPARE = BLOCK
 """Bytes after an argument that a transfer may touch, because it moves whole blocks."""
@@ -48,9 +47,44 @@ UNWRITTEN = 0x3C
 """What the second memory holds for a byte that nobody wrote: an ordinary number but 0, as float16 and as float32,
 so that conversions keep it one. Bytes that were written, and padding, are 0."""
 
-_PIPES = tuple(Pipe)
 _GRANULES = {Space.GM: 1, Space.UB: 2, Space.L0C: 4}
 """Bytes that one entry of a ledger stands for; in other memories, a block."""
+
+
+class Extent(NamedTuple):
+    """The bytes that an address field may touch."""
+
+    space: Space
+    start: int
+    size: int
+    limit: int
+    """The first address after them; for an argument, after its spare bytes."""
+    name: str
+
+
+class Site:
+    """What is known of an instruction before it runs."""
+
+    def __init__(self, number: int, op: Instruction, extents: dict[str, Extent], soc: Soc) -> None:
+        self.number = number
+        self.op = op
+        self.pipe = op.pipe
+        self.extents = extents
+        self.fields: list[tuple[Field, int | None]] = []
+        """For each value of `execute`: its field, and the alignment if it is an address."""
+        for field in op.FIELDS:
+            if not isinstance(field, Address):
+                self.fields.append((field, None))
+                continue
+            # Fields that address single elements are aligned to those only.
+            memory_align = soc.alignment[extents[field.name].space] if field.align >= BLOCK else 1
+            self.fields.append((field, max(field.align, memory_align)))
+            if len(field.spaces) > 1:
+                self.fields.append((Enum(field.name, field.spaces), None))
+        self.ends = (op.src, op.dst) if isinstance(op, FlagInstruction) else None
+        """The pipes of a flag."""
+        self.pipelined: dict[int, bool] = {}
+        """For other instructions of its pipe: whether the hardware orders this after them."""
 
 
 class Checker:
@@ -67,19 +101,18 @@ class Checker:
             self.unwritten.bytes["gm"][start : start + size] = UNWRITTEN
         self.cores = CoreLedger(len(gm))
         self.core = 0
-        for number, op in enumerate(program.instructions):
-            self._check_supported(number, op)
+        self.sites = [self._site(number, op) for number, op in enumerate(program.instructions)]
 
     def begin(self, core: int) -> None:
         """Start a core: nothing in it is written, no flag is raised."""
         self.core = core
         self.unwritten.fill(UNWRITTEN)
-        self.clocks = {pipe: [0] * len(_PIPES) for pipe in _PIPES}
-        self.issued: dict[Pipe, list[tuple[int, int]]] = {pipe: [] for pipe in _PIPES}
-        """The instructions that each pipe was given: how manieth of the core, and number in the program."""
+        self.clocks = Clocks()
+        self.issued: dict[Pipe, list[tuple[int, Site]]] = {pipe: [] for pipe in PIPES}
+        """The instructions that each pipe was given, each with its order in the core."""
         self.count = 0
-        self.flags: dict[tuple[Pipe, Pipe, int], tuple[list[int], int]] = {}
-        """The raised flags: the clock that they carry, and the instruction that raised them."""
+        self.flags: dict[tuple[Pipe, Pipe, int], tuple[Sequence[int], int]] = {}
+        """The raised flags: what they tell, and the instruction that raised them."""
         self.ledgers = {space: Ledger(self._size(space), _GRANULES.get(space, BLOCK)) for space in Space}
 
     def _size(self, space: Space) -> int:
@@ -91,59 +124,57 @@ class Checker:
 
     # Instructions.
 
-    def _check_supported(self, number: int, op: Instruction) -> None:
+    def _site(self, number: int, op: Instruction) -> Site:
         name = op.name.removeprefix("cube.")
         if name in self.soc.lacks:
             raise self.error("GE6023", number, f"{self.soc.name} has no {name}")
         if op.path is not None and op.path not in self.soc.paths:
             raise self.error("GE6023", number, f"{self.soc.name} has no path {op.path}")
+        extents = {field.name: self._extent(op.address(field.name)[0]) for field in op.address_fields()}
+        return Site(number, op, extents, self.soc)
+
+    def _extent(self, buffer: SSAValue) -> Extent:
+        """The bytes of a buffer."""
+        alloc = root_alloc(buffer)
+        if alloc is not None:
+            start, size = alloc.place or 0, alloc.total_bytes
+            return Extent(
+                alloc.space, start, size, min(start + size, self._size(alloc.space)), f"a buffer in {alloc.space}"
+            )
+        position = cast(BlockArgument, buffer).index
+        start, size = self.windows[position]
+        return Extent(Space.GM, start, size, start + size + SPARE, f"argument {position}")
 
     def instruction(self, number: int, *values: Any) -> None:
         """Check the instruction `number`, whose fields have `values`, and record what it does."""
-        op = self.program.instructions[number]
-        self._check_fields(number, op, values)
-        accesses = op.footprint(*values)
-        placed = [(access, op.space(access.field)) for access in accesses]
-        for access, space in placed:
-            self._check_bounds(number, op, access, space)
-        if not op.MOVES:
-            for access, space in placed:
+        site = self.sites[number]
+        self._check_fields(site, values)
+        accesses = [(access, site.extents[access.field]) for access in site.op.footprint(*values)]
+        for access, extent in accesses:
+            self._check_bounds(site, access, extent)
+        if not site.op.MOVES:
+            for access, extent in accesses:
                 if not access.write:
-                    self._check_written(number, access, space)
-        self._check_races(number, op, placed)
-        self._record_written(op, values, placed)
+                    self._check_written(number, access, extent.space)
+        self._check_races(site, accesses)
+        self._record_written(site.op, values, accesses)
 
-    def _check_fields(self, number: int, op: Instruction, values: tuple[Any, ...]) -> None:
-        given = iter(values)
-        for field in op.FIELDS:
-            value = next(given)
-            if isinstance(field, Address):
-                if len(field.spaces) > 1:
-                    next(given)
-                # Fields of single elements are aligned to those only.
-                align = max(field.align, self.soc.alignment[op.space(field.name)] if field.align >= BLOCK else 1)
+    def _check_fields(self, site: Site, values: tuple[Any, ...]) -> None:
+        for (field, align), value in zip(site.fields, values, strict=True):
+            if align is not None:
                 if value % align:
-                    raise self.error("GE6022", number, f"address {value} of '{field.name}', not a multiple of {align}")
+                    what = f"address {value} of '{field.name}', not a multiple of {align}"
+                    raise self.error("GE6022", site.number, what)
                 continue
             try:
-                field.check(cast(Immediate, value))
+                field.check(value)
             except VerifyException as error:
-                raise self.error("GE6029", number, str(error)) from error
+                raise self.error("GE6029", site.number, str(error)) from error
 
-    def _check_bounds(self, number: int, op: Instruction, access: Access, space: Space) -> None:
-        start, size, name = self._extent(op.address(access.field)[0])
-        limit = min(start + size, self._size(space)) if space is not Space.GM else start + size + SPARE
-        if access.start < start or access.end > limit:
-            touched = f"bytes [{access.start - start}, {access.end - start}) of {name}"
-            raise self.error("GE6021", number, f"{_verb(access)} {touched}, which has {size} bytes")
-
-    def _extent(self, buffer: SSAValue) -> tuple[int, int, str]:
-        """Address, bytes and name of a buffer."""
-        alloc = root_alloc(buffer)
-        if alloc is not None:
-            return alloc.place or 0, alloc.total_bytes, f"a buffer in {alloc.space}"
-        position = cast(BlockArgument, buffer).index
-        return *self.windows[position], f"argument {position}"
+    def _check_bounds(self, site: Site, access: Access, extent: Extent) -> None:
+        if access.start < extent.start or access.end > extent.limit:
+            touched = f"bytes [{access.start - extent.start}, {access.end - extent.start}) of {extent.name}"
+            raise self.error("GE6021", site.number, f"{_verb(access)} {touched}, which has {extent.size} bytes")
 
     # Definedness.
 
@@ -163,94 +194,85 @@ class Checker:
             return np.ndarray(shape, np.bool_, raw, access.start - first * FRACTAL_F16, (access.stride, 1))
         return self.unwritten.view(space, "u8", access.start, shape, (access.stride, 1)) != 0
 
-    def _record_written(self, op: Instruction, values: tuple[Any, ...], placed: list[tuple[Access, Space]]) -> None:
+    def _record_written(
+        self, op: Instruction, values: tuple[Any, ...], accesses: Sequence[tuple[Access, Extent]]
+    ) -> None:
         if op.MOVES:
             op.execute(self.unwritten, *values)
             return
-        for access, space in placed:
+        for access, extent in accesses:
             if access.write:
                 shape = (access.bursts, access.length)
-                self.unwritten.view(space, "u8", access.start, shape, (access.stride, 1))[...] = 0
+                self.unwritten.view(extent.space, "u8", access.start, shape, (access.stride, 1))[...] = 0
 
     # Races.
 
-    def _issue(self, pipe: Pipe) -> list[int]:
-        """The clock of a pipe as it takes another instruction: it knows what the scalar unit knows."""
-        clock = self.clocks[pipe]
-        clock[:] = map(max, clock, self.clocks[Pipe.S])
-        return clock
-
-    def _check_races(self, number: int, op: Instruction, placed: list[tuple[Access, Space]]) -> None:
-        pipe = op.pipe
-        clock = self._issue(pipe)
-        for access, space in placed:
-            if (earlier := self._conflict(op, access, space, clock)) is not None:
-                touched = f"{_verb(access)} {space} bytes [{access.start}, {access.end})"
+    def _check_races(self, site: Site, accesses: Sequence[tuple[Access, Extent]]) -> None:
+        clock = self.clocks.issue(site.pipe)
+        for access, extent in accesses:
+            if (earlier := self._conflict(site, access, extent.space, clock)) is not None:
+                touched = f"{_verb(access)} {extent.space} bytes [{access.start}, {access.end})"
                 waited = f"instruction {earlier}: {self.program.text(earlier)}"
-                raise self.error("GE6025", number, f"{touched} without waiting for {waited}")
-            if space is Space.GM and (other_core := self.cores.conflict(access, self.core)) is not None:
-                start = self._extent(op.address(access.field)[0])[0]
-                touched = f"{_verb(access)} bytes [{access.start - start}, {access.end - start})"
-                raise self.error("GE6028", number, f"{touched} of the argument, as does core {other_core}")
-        self.issued[pipe].append((self.count, number))
+                raise self.error("GE6025", site.number, f"{touched} without waiting for {waited}")
+            if extent.space is Space.GM and (other := self.cores.conflict(access, self.core)) is not None:
+                touched = f"bytes [{access.start - extent.start}, {access.end - extent.start}) of {extent.name}"
+                raise self.error("GE6028", site.number, f"{_verb(access)} {touched}, which {other} touches, too")
+        self.issued[site.pipe].append((self.count, site))
         self.count += 1
-        for access, space in placed:
-            self.ledgers[space].record(access, _PIPES.index(pipe), len(self.issued[pipe]))
-            if space is Space.GM:
+        order = self.clocks.give(site.pipe)
+        for access, extent in accesses:
+            self.ledgers[extent.space].record(access, POSITION[site.pipe], order)
+            if extent.space is Space.GM:
                 self.cores.record(access, self.core)
-        if pipe is Pipe.S:
-            self._land(Pipe.S, clock)
 
-    def _conflict(self, op: Instruction, access: Access, space: Space, clock: list[int]) -> int | None:
-        """The last instruction that conflicts with an access and has not landed for certain, by its number."""
-        found = [
-            self.issued[_PIPES[pipe]][order - 1]
-            for pipe, order in self.ledgers[space].conflicts(access, clock)
-            if not (
-                _PIPES[pipe] is op.pipe
-                and op.pipelined_after(self.program.instructions[self.issued[_PIPES[pipe]][order - 1][1]])
-            )
-        ]
-        return max(found)[1] if found else None
+    def _conflict(self, site: Site, access: Access, space: Space, clock: Sequence[int]) -> int | None:
+        """The number of the last instruction that an access races with."""
+        last = (-1, -1)
+        for position, order in self.ledgers[space].conflicts(access, clock):
+            pipe = PIPES[position]
+            when, earlier = self.issued[pipe][order - 1]
+            if pipe is not site.pipe or not self._pipelined(site, earlier):
+                last = max(last, (when, earlier.number))
+        return last[1] if last[0] >= 0 else None
 
-    def _land(self, pipe: Pipe, clock: list[int]) -> None:
-        """Add to a clock that every instruction given to a pipe has landed."""
-        clock[_PIPES.index(pipe)] = len(self.issued[pipe])
+    def _pipelined(self, site: Site, earlier: Site) -> bool:
+        """Whether the hardware orders two instructions of one pipe."""
+        if earlier.number not in site.pipelined:
+            site.pipelined[earlier.number] = site.op.pipelined_after(earlier.op)
+        return site.pipelined[earlier.number]
 
     # Synchronisation.
 
-    def _check_event(self, number: int, event: int) -> None:
+    def _flag(self, number: int, event: int) -> tuple[Pipe, Pipe, int]:
+        """The flag of an instruction."""
+        ends = self.sites[number].ends
+        assert ends is not None
         if not 0 <= event < self.soc.event_ids:
             raise self.error("GE6029", number, f"event {event}: {self.soc.name} has {self.soc.event_ids}")
+        return *ends, event
 
     def set_flag(self, number: int, event: int) -> None:
         """A flag is raised."""
-        op = cast(FlagInstruction, self.program.instructions[number])
-        self._check_event(number, event)
-        key = (op.src, op.dst, event)
-        if key in self.flags:
-            earlier = self.flags[key][1]
+        flag = self._flag(number, event)
+        if flag in self.flags:
+            earlier = self.flags[flag][1]
             raise self.error("GE6026", number, f"raised already by instruction {earlier}: {self.program.text(earlier)}")
-        clock = list(self._issue(op.src))
-        self._land(op.src, clock)
-        self.flags[key] = (clock, number)
+        self.flags[flag] = (self.clocks.flag(flag[0]), number)
 
     def wait_flag(self, number: int, event: int) -> None:
         """A flag is waited for."""
-        op = cast(FlagInstruction, self.program.instructions[number])
-        self._check_event(number, event)
-        if (raised := self.flags.pop((op.src, op.dst, event), None)) is None:
+        flag = self._flag(number, event)
+        if (raised := self.flags.pop(flag, None)) is None:
             raise self.error("GE6027", number, "waits for a flag that no instruction before it raises")
-        clock = self._issue(op.dst)
-        clock[:] = map(max, clock, raised[0])
+        self.clocks.wait(flag[1], raised[0])
 
     def barrier(self, number: int) -> None:
         """A pipe, or every pipe, is waited for."""
-        op = cast(PipeBarrier, self.program.instructions[number])
-        clock = self._issue(op.pipe)
-        for pipe in _PIPES if op.holds_all else (op.pipe,):
-            clock[:] = map(max, clock, self.clocks[pipe])
-            self._land(pipe, clock)
+        site = self.sites[number]
+        if cast(PipeBarrier, site.op).holds_all:
+            self.clocks.barrier_all()
+        else:
+            self.clocks.barrier(site.pipe)
 
     # The end.
 

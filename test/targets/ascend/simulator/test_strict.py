@@ -249,7 +249,7 @@ def test_cores_may_not_write_the_same_bytes() -> None:
     body = "%c512 = arith.constant 512 : index\n" + half + RIGHT
     apart = body.replace("%z[0], src = %b[0], length = 32", "%z[%to], src = %b[0], length = 16")
     run(apart, blocks=2)
-    with pytest.raises(GeError, match="as does core 0") as error:
+    with pytest.raises(GeError, match="which core 0 touches, too") as error:
         run(apart.replace("length = 16", "length = 17"), blocks=2)
     assert error.value.code == "GE6028"
     assert error.value.where is not None

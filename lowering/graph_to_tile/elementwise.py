@@ -171,6 +171,8 @@ def lower_binary(op: BinaryOp, target: Target) -> Outlined:
     if None in forms.values() or "same" not in forms.values():
         raise no_kernel(op, "the operands broadcast in a way that has no kernel")
     special = next((operand for operand, form in forms.items() if form != "same"), None)
+    if special is not None and op.activation is not None:
+        raise no_kernel(op, f"{op.activation.kind} after operands that broadcast")
     if special is None:
         b = _same(op, target)
     elif forms[special] == "scalar":

@@ -7,10 +7,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, f16, f32
 
 from ge.dialects.tile.meaning import run_kernel
 from ge.dialects.tile.structure import KernelOp
+from ge.dialects.tile.types import GmType, TileType
 from ge.ir.constants import Array
 from ge.ir.errors import GeError
 from ge.ir.parser import parse_module
@@ -36,6 +37,12 @@ def run(body: str, inputs: Sequence[Array], output: str, cores: int = 1, **optio
 
 def halves(*shape: int) -> Array:
     return RANDOM.standard_normal(shape).astype(np.float16)
+
+
+def test_types_are_their_shape_and_element() -> None:
+    types = [TileType((4, 16), f16), TileType((2, 32), f16), TileType((4, 16), f32), GmType((4, 16), f16)]
+    assert len(set(types)) == len(types)
+    assert TileType((4, 16), f16) == types[0] and types[0].nbytes == 128
 
 
 def test_load_reads_fill_outside() -> None:

@@ -106,9 +106,18 @@ def test_constant_numbers(kind: BinaryKind, number_first: bool, check: Check, va
     assert list(outlined.inputs) == [x]
 
 
+@pytest.mark.parametrize("function", [ActivationAttr("relu"), ActivationAttr("clip", 0.0, 1.0)])
+def test_fused_activations(function: ActivationAttr, check: Check, check_small: Check, value: Value) -> None:
+    for run in (check, check_small):
+        shape = (2, 32, 9, 9)
+        run(BinaryOp("sub", value(shape, "NC1HWC0"), value(shape, "NC1HWC0"), activation=function), lower_binary)
+
+
 def test_what_has_no_kernel(check: Check, value: Value) -> None:
     with pytest.raises(GeError, match="not a function of the vector unit"):
         lower_binary(BinaryOp("pow", value((4,)), value((4,))), check.target)
+    with pytest.raises(GeError, match="relu after operands that broadcast"):
+        lower_binary(BinaryOp("add", value((4, 8)), value((8,)), activation=ActivationAttr("relu")), check.target)
     with pytest.raises(GeError, match="broadcast in a way that has no kernel"):
         lower_binary(BinaryOp("add", value((4, 1)), value((1, 5))), check.target)
 

@@ -7,6 +7,7 @@ loop that it is in: one turn finds there what an earlier one left.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
@@ -32,7 +33,8 @@ def lifetimes(kernel: CubeKernelOp) -> dict[AllocOp, Lifetime]:
         if not isinstance(alloc, AllocOp) or not alloc.result.uses:
             continue
         users = [_outermost(use.operation, alloc) for use in alloc.result.uses]
-        if alloc.copy_count > 1 and isinstance(loop := _loop_around(alloc), scf.ForOp):
+        loop = _loop_around(alloc)
+        if alloc.copy_count > 1 and loop is not None:
             users.append(loop)
         result[alloc] = Lifetime(min(first[user] for user in users), max(last[user] for user in users))
     return result
@@ -49,7 +51,18 @@ def _outermost(user: Operation, alloc: AllocOp) -> Operation:
 
 
 def _loop_around(op: Operation) -> scf.ForOp | None:
+    return next(_loops_around(op), None)
+
+
+def loop_depth(op: Operation) -> int:
+    """How many loops an operation is in."""
+    return sum(1 for _ in _loops_around(op))
+
+
+def _loops_around(op: Operation) -> Iterator[scf.ForOp]:
+    """The loops around an operation, innermost first."""
     parent = op.parent_op()
-    while parent is not None and not isinstance(parent, scf.ForOp):
+    while parent is not None:
+        if isinstance(parent, scf.ForOp):
+            yield parent
         parent = parent.parent_op()
-    return parent

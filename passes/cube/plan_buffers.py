@@ -4,8 +4,9 @@ For each memory, the first of these that fits:
 
 1. every buffer has bytes of its own: nothing waits for another buffer to become free;
 2. buffers that are not live at the same time share bytes;
-3. as 2, with one copy less of the largest buffer that has two; first of those that no transfer fills from outside,
-   whose copies hide least. Repeated until it fits, or no buffer has two copies.
+3. as 2, with one copy less of a buffer that has two, until it fits: first of those that no transfer fills from
+   outside, whose copies hide least, then of those in the outermost loops, whose copies hide it least often, and of
+   these the largest.
 
 Otherwise GE4021 names the memory and the largest buffers. A kernel whose buffers have places already is left alone.
 """
@@ -26,7 +27,7 @@ from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.maths.intervals import Interval, Placement, place
 from ge.passes.cube.addresses import use_first_copy
-from ge.passes.cube.lifetimes import Lifetime, lifetimes
+from ge.passes.cube.lifetimes import Lifetime, lifetimes, loop_depth
 from ge.targets.ascend.soc import Soc, load_soc
 
 
@@ -64,7 +65,7 @@ def _plan_space(
         doubled = [alloc for alloc in allocs if alloc.copy_count > 1]
         if not doubled:
             raise _too_small(kernel, space, allocs, shared.peak, capacity)
-        _take_one_copy(max(doubled, key=lambda alloc: (not _is_filled_from_outside(alloc), alloc.copy_bytes)))
+        _take_one_copy(max(doubled, key=_expendable))
         live = lifetimes(kernel)
         apart = place([Interval(0, 0, alloc.total_bytes) for alloc in allocs], alignment)
     chosen = apart if apart.peak <= capacity else shared
@@ -75,6 +76,11 @@ def _plan_space(
 def _place_by_lifetime(allocs: Sequence[AllocOp], live: dict[AllocOp, Lifetime], alignment: int) -> Placement:
     intervals = [Interval(live[alloc].start, live[alloc].end, alloc.total_bytes) for alloc in allocs]
     return place(intervals, alignment)
+
+
+def _expendable(alloc: AllocOp) -> tuple[bool, int, int]:
+    """How little is lost when a buffer has one copy: what no transfer fills, then the outermost loops, then by size."""
+    return not _is_filled_from_outside(alloc), -loop_depth(alloc), alloc.copy_bytes
 
 
 def _is_filled_from_outside(alloc: AllocOp) -> bool:

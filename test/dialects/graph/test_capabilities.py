@@ -1,0 +1,106 @@
+"""What the AI Core has kernels for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f16, f32, f64
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from ge.dialects import graph
+from ge.dialects.graph import ActivationAttr
+from ge.dialects.graph.capabilities import broadcast_form, kernel_formats, obstacle
+from ge.dialects.graph.constants import constant
+
+
+def value(*shape: int, element_type: Attribute = f16) -> SSAValue:
+    return Block(arg_types=[TensorType(element_type, shape)]).args[0]
+
+
+def weights(*shape: int) -> SSAValue:
+    return constant(np.zeros(shape, np.float16)).y
+
+
+@pytest.mark.parametrize(
+    ("operand", "form"),
+    [
+        ((2, 16, 4, 5), "same"),
+        ((), "scalar"),
+        ((1, 1), "scalar"),
+        ((16, 1, 1), "channel"),
+        ((1, 16, 1, 1), "channel"),
+        ((2, 16, 1, 1), "channel"),
+        ((5,), "trailing"),
+        ((1, 1, 4, 5), "trailing"),
+        ((4, 1), None),
+        ((2, 1, 4, 5), None),
+        ((2, 1, 1, 1), None),
+    ],
+)
+def test_broadcast_forms(operand: tuple[int, ...], form: str | None) -> None:
+    assert broadcast_form(operand, (2, 16, 4, 5)) == form
+
+
+def formats(op: Operation) -> list[str]:
+    return [choice.result for choice in kernel_formats(op)]
+
+
+def test_elementwise_operations_take_any_format_but_not_where_padding_could_be_divided_by() -> None:
+    assert formats(graph.UnaryOp(value(1, 3, 4, 5), "relu")) == ["NC1HWC0", "FRACTAL_NZ", "ND"]
+    assert formats(graph.UnaryOp(value(1, 3, 4, 5), "log")) == ["ND"]
+    assert formats(graph.UnaryOp(value(1, 16, 4, 5), "log")) == ["NC1HWC0", "ND"]
+    assert formats(graph.UnaryOp(value(16, 32), "log")) == ["FRACTAL_NZ", "ND"]
+    assert formats(graph.UnaryOp(value(7), "relu")) == ["ND"]
+    assert formats(graph.BinaryOp("mul", value(1, 3, 4, 5), value(3, 1, 1))) == ["NC1HWC0"]
+    assert formats(graph.BinaryOp("add", value(6, 5), value(5))) == ["ND"]
+    assert formats(graph.BinaryOp("add", value(6, 5), value(1))) == ["FRACTAL_NZ", "ND"]
+    assert formats(graph.BinaryOp("div", value(1, 3, 4, 5), value(3, 1, 1))) == []
+
+
+REFUSED: list[tuple[Operation, str]] = [
+    (graph.UnaryOp(value(2, element_type=f64), "relu"), "the element type is f64"),
+    (graph.UnaryOp(value(DYNAMIC_INDEX), "relu"), "a shape is not static"),
+    (graph.UnaryOp(value(0, 3), "relu"), "a tensor is empty"),
+    (graph.UnaryOp(value(), "relu"), "the value has no dimension"),
+    (graph.BinaryOp("pow", value(2), value(2)), "powers have no kernel"),
+    (graph.BinaryOp("add", value(4, 1), value(1, 5)), "broadcast"),
+    (graph.BinaryOp("add", value(2, 3), value(3), activation=ActivationAttr("relu")), "not fused"),
+    (graph.Conv2DOp(value(1, 2, 4, 4), value(2, 2, 1, 1)), "the weights are not constant"),
+    (graph.Conv2DOp(value(1, 1, 300, 4), weights(1, 1, 256, 1)), "the window is larger"),
+    (graph.Conv2DOp(value(1, 1, 300, 4), weights(1, 1, 1, 1), strides=(64, 1)), "the stride is larger"),
+    (graph.Conv2DOp(value(1, 1, 4, 4), weights(1, 1, 1, 1), pads=(0, 256, 0, 0)), "the padding"),
+    (graph.Conv2DOp(value(1, 1, 9, 4000), weights(1, 1, 7, 7)), "do not fit into L1"),
+    (graph.Pool2DOp(value(1, 1, 9, 9), "max", (2, 2), dilations=(2, 1)), "the window is dilated"),
+    (graph.Pool2DOp(value(1, 1, 9, 9), "max", (2, 2), pads=(2, 0, 0, 0)), "the padding"),
+    (graph.Pool2DOp(value(1, 1, 99, 1000), "max", (5, 5)), "do not fit into the unified buffer"),
+    (graph.MatmulOp(value(2, 3, 4), value(5, 2, 4, 3)), "the leading dimensions broadcast"),
+    (graph.MatmulOp(value(3, 4), weights(4, 2), value(2, element_type=f32)), "the bias is not constant"),
+    (graph.SoftmaxOp(value(3, 4), 0), "the axis is not the last"),
+    (graph.SoftmaxOp(value(1, 10000), 1), "a row is longer"),
+    (graph.ConcatOp([value(1, 2), value(1, 2)], 1), "does not join the channels"),
+    (graph.TransposeOp(value(2, 3), (1, 0)), "transposing has no kernel"),
+    (graph.LrnOp(value(1, 3, 2, 2), 3), "not decomposed"),
+]
+
+
+@pytest.mark.parametrize(("op", "reason"), REFUSED)
+def test_reasons(op: Operation, reason: str) -> None:
+    assert reason in (obstacle(op) or "")
+    assert kernel_formats(op) == ()
+
+
+ACCEPTED: list[Operation] = [
+    graph.Conv2DOp(value(1, 2, 4, 4, element_type=f16), weights(2, 2, 3, 3), pads=(255, 0, 0, 0), strides=(63, 1)),
+    graph.Pool2DOp(value(1, 1, 300, 300), "average", (300, 300)),
+    graph.MatmulOp(value(2, 3, 4), value(2, 4, 3)),
+    graph.MatmulOp(value(2, 3, 4), weights(4, 3)),
+    graph.SoftmaxOp(value(3, 4), -1),
+    graph.GatherChannelsOp([value(1, 3, 2, 2)], (2, 0)),
+    graph.ReshapeOp(value(2, 3), (6,)),
+]
+
+
+@pytest.mark.parametrize("op", ACCEPTED)
+def test_what_has_a_kernel(op: Operation) -> None:
+    assert obstacle(op) is None
+    assert len(kernel_formats(op)) == 1

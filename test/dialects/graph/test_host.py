@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -58,10 +58,16 @@ def test_binary(kind: BinaryKind) -> None:
 
 RELU = ActivationAttr(UnaryKind.RELU)
 
-OPERATIONS: list[Callable[[], Operation]] = [
+
+def batch_norm() -> Operation:
+    x, scale, bias, mean, var = values((1, 3, 2, 2), (3,), (3,), (3,), (3,))
+    return graph.BatchNormOp(x, scale, bias, mean, var, 1e-3)
+
+
+OPERATIONS: Sequence[Callable[[], Operation]] = [
     lambda: graph.Conv2DOp(*values((1, 4, 6, 6), (6, 2, 3, 3), (6,)), pads=(1, 0, 1, 0), groups=2, activation=RELU),
     lambda: graph.MatmulOp(*values((2, 3, 4), (4, 5), (5,)), activation=ActivationAttr(UnaryKind.GELU)),
-    lambda: graph.BatchNormOp(*values((1, 3, 2, 2), (3,), (3,), (3,), (3,))),
+    batch_norm,
     lambda: graph.Pool2DOp(values((1, 3, 7, 7))[0], "max", (3, 3), strides=(2, 2), pads=(1, 1, 1, 1), ceil_mode=True),
     lambda: graph.Pool2DOp(values((1, 3, 7, 7))[0], "average", (3, 2), pads=(1, 1, 1, 1), count_include_pad=True),
     lambda: graph.BinaryOp("add", *values((3, 4), (3, 4)), activation=RELU),

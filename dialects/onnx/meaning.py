@@ -82,11 +82,12 @@ def run_op(op: OnnxOp, inputs: Sequence[Value], outer: Mapping[SSAValue, Value] 
     if isinstance(op, Constant):
         return [literal_array(op.attributes["value"], op.results[0].type)]
     try:
-        if op.op_type in _CONTROL_FLOW:
-            results = _CONTROL_FLOW[op.op_type](op, inputs, outer or {})
-        else:
-            results = _run_plain(op, inputs)
-        return [_typed(value, result.type) for value, result in zip(results, op.results, strict=False)]
+        with np.errstate(all="ignore"):  # infinities and NaN are values like others
+            if op.op_type in _CONTROL_FLOW:
+                results = _CONTROL_FLOW[op.op_type](op, inputs, outer or {})
+            else:
+                results = _run_plain(op, inputs)
+            return [_typed(value, result.type) for value, result in zip(results, op.results, strict=False)]
     except GeError:
         raise
     except Exception as error:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from onnx import GraphProto, ModelProto, TypeProto, ValueInfoProto, helper, shape_inference
+import math
+from collections.abc import Callable, Mapping
+
+from onnx import GraphProto, ModelProto, TensorShapeProto, TypeProto, ValueInfoProto, helper, shape_inference
 
 from ge.dialects.onnx.ops import ML_DOMAIN
-
-_SHAPED_LIKE_INPUT = frozenset({"GroupNormalization"})
-"""Operators without inference in onnx 1.23 whose result has the type of the first input."""
 
 AI_ONNX = "ai.onnx"
 """Another name of the empty domain, which messages and module attributes use."""
@@ -23,7 +23,8 @@ def infer_types(model: ModelProto) -> ModelProto:
     bare = _without_result_types(model, stated)
     try:
         inferred = _infer(bare)
-        while _state_types_like_input(inferred.graph, bare.graph):
+        done: set[str] = set()
+        while _complete(inferred.graph, bare.graph, done):
             inferred = _infer(bare)
     except Exception:  # the checks of onnx raise many kinds; types are a help, not a condition
         return model
@@ -55,20 +56,63 @@ def _without_result_types(model: ModelProto, stated: dict[str, ValueInfoProto]) 
     return bare
 
 
-def _state_types_like_input(inferred: GraphProto, stated: GraphProto) -> bool:
-    """State in one graph the types that are missing in the other and are those of an input. Whether there were any."""
+def _complete(inferred: GraphProto, stated: GraphProto, done: set[str]) -> bool:
+    """State in one graph the types that are missing in the other and that a rule gives. Whether there were any.
+
+    Each value is completed once: ``done`` has those that were.
+    """
     types = value_types(inferred)
     outputs = {value.name: value for value in stated.output}
     found = False
     for node in inferred.node:
-        source, result = types.get(next(iter(node.input), "")), types.get(node.output[0])
-        if node.op_type not in _SHAPED_LIKE_INPUT or source is None or not _has_shape(source.type):
+        rule = _RULES.get(node.op_type)
+        source = types.get(next(iter(node.input), ""))
+        name = node.output[0]
+        if rule is None or source is None or name in done or not _has_shape(source.type):
             continue
-        if result is None or not _says_something(result.type) or not _has_shape(result.type):
-            target = outputs.get(node.output[0]) or stated.value_info.add(name=node.output[0])
-            target.type.CopyFrom(source.type)
+        type = rule(source.type, types[name].type if name in types else TypeProto())
+        if type is not None:
+            target = outputs.get(name) or stated.value_info.add(name=name)
+            target.type.CopyFrom(type)
+            done.add(name)
             found = True
     return found
+
+
+def _like_input(source: TypeProto, result: TypeProto) -> TypeProto | None:
+    """The type of the first input, for operators that onnx 1.23 has no inference for."""
+    return None if _says_something(result) and _has_shape(result) else source
+
+
+def _reshaped(source: TypeProto, result: TypeProto) -> TypeProto | None:
+    """The last unknown size of a reshaped tensor, from the number of elements: [b, 3, 4] to [b, ?] is [b, 12]."""
+    dims = result.tensor_type.shape.dim
+    unknown = [index for index, dim in enumerate(dims) if not dim.HasField("dim_value") and _is_nameless(dim)]
+    before = source.tensor_type.shape.dim
+    if len(unknown) != 1 or any(dim.WhichOneof("value") is None for dim in before):
+        return None
+    after = [dim for index, dim in enumerate(dims) if index != unknown[0]]
+    if sorted(dim.dim_param for dim in before if dim.dim_param) != sorted(d.dim_param for d in after if d.dim_param):
+        return None
+    elements, known = (math.prod(dim.dim_value for dim in side if not dim.dim_param) for side in (before, after))
+    if not known or elements % known:
+        return None
+    completed = TypeProto()
+    completed.CopyFrom(result)
+    completed.tensor_type.shape.dim[unknown[0]].dim_value = elements // known
+    return completed
+
+
+_RULES: Mapping[str, Callable[[TypeProto, TypeProto], TypeProto | None]] = {
+    "GroupNormalization": _like_input,
+    "Reshape": _reshaped,
+}
+"""Per operator, the type of its result from those of its first input and what is known of the result."""
+
+
+def _is_nameless(dim: TensorShapeProto.Dimension) -> bool:
+    """Whether a dimension has no name, or one that inference invented."""
+    return not dim.dim_param or dim.dim_param.startswith("unk__")
 
 
 def _says_something(type: TypeProto) -> bool:

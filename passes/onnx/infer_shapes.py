@@ -8,7 +8,15 @@ from typing import cast
 
 from onnx import GraphProto, ModelProto, helper
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, ModuleOp, TensorType, UnrankedTensorType
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    FunctionType,
+    ModuleOp,
+    StringAttr,
+    TensorType,
+    UnrankedTensorType,
+)
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.passes import ModulePass
@@ -85,12 +93,24 @@ def infer_function(function: FuncOp) -> None:
     builder = GraphBuilder(max_constant_bytes=_SHAPE_BYTES)
     graph = builder.graph(block.ops, block.args, yielded(block))
     graph.name = "main"
+    _name_dimensions(graph, function)
     domains = {node.domain for node in graph.node} - {""}
     imports = [helper.make_opsetid("", OPSET), *(helper.make_opsetid(domain, 1) for domain in sorted(domains))]
     inferred = infer_types(ModelProto(graph=graph, opset_import=imports, ir_version=10))
     _set_types(block, inferred.graph, builder.names)
     results = [value.type for value in yielded(block)]
     function.function_type = FunctionType.from_lists([arg.type for arg in block.args], results)
+
+
+def _name_dimensions(graph: GraphProto, function: FuncOp) -> None:
+    """Name the unknown dimensions of inputs, so that inference can tell where they come back."""
+    notes = function.arg_attrs.data if function.arg_attrs is not None else ()
+    for position, value in enumerate(graph.input):
+        names = notes[position].data.get("onnx.dims") if position < len(notes) else None
+        for index, dim in enumerate(value.type.tensor_type.shape.dim):
+            if not dim.HasField("dim_value"):
+                known = cast("ArrayAttr[StringAttr]", names).data[index].data if names is not None else ""
+                dim.dim_param = known or f"{value.name}_{index}"
 
 
 def _set_types(block: Block, graph: GraphProto, names: Mapping[SSAValue, str]) -> None:

@@ -39,10 +39,10 @@ def merge_equal(block: Block) -> None:
     """Merge equal operations of one block, in program order, so that users of merged values can merge in turn."""
     first: dict[Hashable, OnnxOp] = {}
     for op in list(block.ops):
-        if not isinstance(op, OnnxOp) or isinstance(op, Custom) or op.regions or op.is_random or _is_returned(op):
+        if not isinstance(op, OnnxOp) or isinstance(op, Custom) or op.regions or op.is_random:
             continue
         known = first.setdefault(_key(op), op)
-        if known is not op:
+        if known is not op and not _is_returned(op):
             replace(op, [], known.results)
 
 

@@ -56,7 +56,7 @@ from ge.dialects.onnx.schema import AttributeKind
 from ge.dialects.onnx.shape_inference import AI_ONNX, infer_types, value_types
 from ge.ir.errors import GeError
 from ge.ir.locations import name_loc
-from ge.targets.onnx.input_shapes import fix_input_shapes
+from ge.targets.onnx.input_shapes import fix_input_shapes, forget_placeholders
 from ge.targets.onnx.model_file import ModelFile, open_model
 from ge.targets.onnx.opsets import Upgrade, domain_versions, graphs_of, schema_at
 from ge.targets.onnx.tensors import literal_of_sparse, literal_of_tensor
@@ -80,6 +80,7 @@ def _import(model: ModelFile, input_shapes: Mapping[str, Sequence[int]]) -> Modu
     if model.proto.functions:
         model.proto = _inline_functions(model)
     versions = domain_versions(model.proto, model.name)
+    forget_placeholders(model.proto.graph)
     fix_input_shapes(model.proto.graph, input_shapes, model.name)
     upgrade = Upgrade(model.proto, versions[""], model.name)
     if upgrade.needed():

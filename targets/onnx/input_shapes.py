@@ -1,4 +1,4 @@
-"""The shapes of inputs that the user fixes."""
+"""The shapes of inputs: those that the user fixes, and names of dimensions that mean nothing."""
 
 from __future__ import annotations
 
@@ -27,6 +27,18 @@ def fix_input_shapes(graph: GraphProto, shapes: Mapping[str, Sequence[int]], nam
     if shapes:
         for value in graph.output:
             value.type.tensor_type.ClearField("shape")
+
+
+_PLACEHOLDERS = ("?", "-1", "None", "unk")
+"""What some exporters write as the name of every dimension that they do not know."""
+
+
+def forget_placeholders(graph: GraphProto) -> None:
+    """Take the names away that do not name a dimension: equal names would say that the dimensions are equal."""
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        for dim in value.type.tensor_type.shape.dim if value.type.HasField("tensor_type") else ():
+            if dim.dim_param in _PLACEHOLDERS:
+                dim.ClearField("dim_param")
 
 
 def _check_fit(value: ValueInfoProto, shape: Sequence[int], name: str) -> None:

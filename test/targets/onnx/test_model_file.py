@@ -215,3 +215,12 @@ def test_input_shapes() -> None:
             import_model(model, shapes)
     with pytest.raises(GeError, match=r"GE1019.*it is x\[300\]"):
         import_model(add_model(), {"x": [301]})
+
+
+def test_placeholders_are_no_names_of_dimensions() -> None:
+    """A dimension called ``?`` is not equal to another that is called so, too."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["?", "?", "n", "n"])
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["?", "?", "n", "n"])
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    assert '{onnx.dims = ["", "", "n", "n"]}' in str(import_model(model))

@@ -292,3 +292,42 @@ def test_copy_l0c_to_ub(mode: str, bursts: int, length: int, src_gap: int, dst_g
     execute("copy_l0c_to_ub", memory, dst=2048, src=1024, **fields)
     assert np.array_equal(memory.bytes["ub"], expected)
     assert memory.saturated == (0 if mode == "none" else 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    window=windows(),
+    channel_blocks=st.integers(1, 3),
+    cut=st.tuples(*(st.floats(0, 1) for _ in range(4))),
+)
+def test_load3d_reads_the_rows_it_needs(
+    window: Window, channel_blocks: int, cut: tuple[float, float, float, float]
+) -> None:
+    """The footprint is the rows from the first to the last one that a position reads, of the channel blocks loaded."""
+    taps, positions = window.kernel_h * window.kernel_w, window.positions
+    k_first = int(cut[0] * (channel_blocks * taps - 1))
+    k_count = 1 + int(cut[1] * (channel_blocks * taps - k_first - 1))
+    m_first = int(cut[2] * (positions - 1))
+    m_count = 1 + int(cut[3] * positions)
+    rows = [
+        oh * window.stride_h - window.pad_top + i * window.dilation_h
+        for oh in range(
+            m_first // window.output_width, (min(m_first + m_count, positions) - 1) // window.output_width + 1
+        )
+        for i in range(window.kernel_h)
+    ]
+    expected: set[tuple[int, int]] = set()
+    for c1 in range(k_first // taps, (k_first + k_count - 1) // taps + 1):
+        expected |= {(c1, row) for row in range(max(min(rows), 0), min(max(rows) + 1, window.height))}
+    values = [0, "l0a", 96, window.height, window.width, channel_blocks * 16]
+    values += [k_first * 16, k_count * 16, m_first, m_count, *window[2:]]
+    found: set[tuple[int, int]] = set()
+    for access in INSTRUCTIONS["load3d"].footprint(*values):
+        if access.write:
+            continue
+        for burst in range(access.bursts):
+            first, rest = divmod(access.start - 96 + burst * access.stride, window.width * 32)
+            assert rest == 0
+            for row in range(access.length // (window.width * 32)):
+                found.add(divmod(first + row, window.height))
+    assert found == expected

@@ -122,6 +122,17 @@ class KernelBuilder:
         with self.loop(0, count) as position:
             yield position
 
+    @contextmanager
+    def before_loops(self) -> Generator[None]:
+        """What is built inside comes before the outermost loop of the place at hand."""
+        outside = self.builder.insertion_point
+        op = outside.block.parent_op()
+        while op is not None and op is not self.kernel:
+            self.builder.insertion_point = InsertPoint.before(op)
+            op = op.parent_op()
+        yield
+        self.builder.insertion_point = outside
+
     # Places.
 
     @property
@@ -151,9 +162,14 @@ class KernelBuilder:
     def alloc(self, space: Space, nbytes: int, name: str | None, *, doubled: bool = True) -> Place:
         """Bytes for a tile; if `doubled` and the loop asks for it two copies, of which this is the one in turn."""
         slot = self.scope.slot if doubled else None
-        op = self.add(AllocOp(space, -(-nbytes // BLOCK) * BLOCK, 1 if slot is None else 2))
-        op.result.name_hint = f"{name}_{space}" if name else str(space)
+        op = self.reserve(space, nbytes, name, 1 if slot is None else 2)
         return Place(op.result, 0 if slot is None else self.math.mul(slot, op.copy_bytes))
+
+    def reserve(self, space: Space, nbytes: int, name: str | None, copies: int) -> AllocOp:
+        """A buffer of whole blocks, called after what it is for."""
+        op = self.add(AllocOp(space, -(-nbytes // BLOCK) * BLOCK, copies))
+        op.result.name_hint = f"{name}_{space}" if name else str(space)
+        return op
 
     def alloc_tile(self, type: tile.TileType, name: str | None, *, doubled: bool) -> UbTile:
         """A new place in the unified buffer for a tile. Rows that end inside a block start at the next one."""

@@ -1,6 +1,7 @@
 """`tile.load`: from device memory into the unified buffer, or into L1 for what feeds the cube unit.
 
-* A slice that may leave the tensor is clipped; in the unified buffer, all of it is set to `fill` before.
+* A slice that may leave the tensor is clipped; in the unified buffer, all of it is set to `fill` before. Where the
+  part outside is the same in every turn of a loop, that happens once, before the loop.
 * A row that ends inside a block is moved up to the end of the block; the lanes after its end are filled afterwards.
 * A slab of a convolution keeps in L1 only what is inside the tensor; rows outside are padding of the `load3d`.
 """
@@ -17,7 +18,7 @@ from ge.dialects.cube.instructions.vector import VectorDupMasked
 from ge.dialects.cube.spaces import BLOCK, Space
 from ge.dialects.tile.types import TileType, gm_type, tile_type
 from ge.lowering.tile_to_cube.boxes import Clip, box, clip_all, has_gap, memory_place, not_empty, row_major
-from ge.lowering.tile_to_cube.builder import KernelBuilder
+from ge.lowering.tile_to_cube.builder import KernelBuilder, ub_layout
 from ge.lowering.tile_to_cube.elementwise import fill
 from ge.lowering.tile_to_cube.index_math import Index
 from ge.lowering.tile_to_cube.places import L1Tile, Place, Slab, UbTile, is_slab, needed
@@ -45,14 +46,16 @@ def load(k: KernelBuilder, op: tile.LoadOp) -> None:
 
 def _load_to_ub(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip]) -> None:
     type = tile_type(op.result)
-    target = k.targets.get(op.result) or k.alloc_tile(type, op.result.name_hint, doubled=True)
+    once = op.fill_value is not None and op.result not in k.targets and len(k.scopes) > 1 and has_gap(k, clips) is True
+    target = _filled_tile(k, op) if once else k.targets.get(op.result)
+    target = target or k.alloc_tile(type, op.result.name_hint, doubled=True)
     k.put(op.result, target)
     layout = target.layout.reshape(op.slice_sizes)
     moved = layout and box(k, op.source, layout, clips, to_memory=False)
     if layout is None or moved is None:
         raise k.fail(f"a slice {list(op.slice_sizes)} that is clipped does not load as {type}")
     if op.fill_value is not None:
-        with_gap = has_gap(k, clips)
+        with_gap = has_gap(k, [c for c in clips if not (once and isinstance(c.count, int))])
         if with_gap is not False:
             with k.when(with_gap):
                 fill(k, target, op.fill_value)
@@ -64,6 +67,27 @@ def _load_to_ub(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip]) -> None:
         move(k, CopyGmToUb, place, memory_place(k, op.source, clips), moved.axes, type.element_bytes)
         if op.fill_value is not None:
             _fill_tails(k, op, target, layout, clips[-1])
+
+
+def _filled_tile(k: KernelBuilder, op: tile.LoadOp) -> UbTile:
+    """A place for a tile that has a gap in every turn of the loops around: filled once, before all of them.
+
+    No transfer reaches the gap, so that it stays filled.
+    """
+    assert op.fill_value is not None
+    type = tile_type(op.result)
+    layout = ub_layout(type)
+    slot = k.scope.slot
+    with k.before_loops():
+        alloc = k.reserve(Space.UB, layout.extent * type.element_bytes, op.result.name_hint, 1 if slot is None else 2)
+        if slot is None:
+            fill(k, UbTile(alloc.result, 0, layout, type.element_bytes), op.fill_value)
+        else:
+            with k.loop(0, 2) as copy:
+                offset = k.math.mul(k.math.parity(copy), alloc.copy_bytes)
+                fill(k, UbTile(alloc.result, offset, layout, type.element_bytes), op.fill_value)
+    offset = 0 if slot is None else k.math.mul(slot, alloc.copy_bytes)
+    return UbTile(alloc.result, offset, layout, type.element_bytes)
 
 
 def _fill_tails(k: KernelBuilder, op: tile.LoadOp, target: UbTile, layout: Layout, last: Clip) -> None:

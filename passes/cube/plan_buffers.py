@@ -80,17 +80,10 @@ def _place_by_lifetime(allocs: Sequence[AllocOp], live: dict[AllocOp, Lifetime],
 
 def _expendable(alloc: AllocOp) -> tuple[bool, int, int]:
     """How little is lost when a buffer has one copy: what no transfer fills, then the outermost loops, then by size."""
-    return not _is_filled_from_outside(alloc), -loop_depth(alloc), alloc.copy_bytes
-
-
-def _is_filled_from_outside(alloc: AllocOp) -> bool:
-    """Whether a transfer engine writes the buffer."""
-    return any(
-        isinstance(use.operation, Instruction)
-        and use.operation.PIPE in (Pipe.MTE1, Pipe.MTE2)
-        and alloc.result in use.operation.written_buffers()
-        for use in alloc.result.uses
-    )
+    users = [use.operation for use in alloc.result.uses]
+    writers = [op for op in users if isinstance(op, Instruction) and alloc.result in op.written_buffers()]
+    transfers = [op for op in writers if op.PIPE in (Pipe.MTE1, Pipe.MTE2)]
+    return not transfers, -max(map(loop_depth, writers), default=0), alloc.copy_bytes
 
 
 def _take_one_copy(alloc: AllocOp) -> None:

@@ -1,6 +1,7 @@
 """Hazards inside one pipe: a pipe starts its instructions in order, but the next may start before one has landed.
 
-A `pipe_barrier` goes before the sink of such a hazard, unless
+A `pipe_barrier` goes before the sink of such a hazard, or before the loop that the sink is in and the source is not,
+unless
 
 * the hardware orders the two itself (`Instruction.pipelined_after`: mmad after mmad on one large accumulator);
 * flags order them by way of another pipe, as when a transfer fills a buffer that was read since it was filled before;
@@ -40,8 +41,7 @@ def barriers(kernel: CubeKernelOp, hazards: Sequence[Hazard], sync: Sync) -> lis
         source, sink = hazard.source.op, hazard.sink.op
         if sink.pipelined_after(source) or _is_between([*present, *added], hazard) or is_ordered(sync, hazard):
             continue
-        last = hazard.sink.levels[-1]
-        added.append(Barrier(sink.pipe, last.block, last.number))
+        added.append(Barrier(sink.pipe, hazard.block, hazard.end))
     return added
 
 

@@ -56,7 +56,7 @@ class Machine:
     vector_latency: float
     """Cycles of a vector instruction that waits for the one before."""
     store_rate: float
-    """Unified buffer to device memory."""
+    """Unified buffer to device memory, which has to take the results."""
     issue: float = 8
     """Cycles that every instruction costs with its synchronisation, whatever it does."""
 
@@ -216,9 +216,12 @@ def estimate(problem: Contraction, machine: Machine, tiling: Tiling) -> float:
     store = lanes * 2 / machine.store_rate + machine.transfer
     turns_n, turns_m = tiling.turns(problem)
     units = (cube, mte1 + 2 * pieces * machine.issue, mte2, vector, store)
-    first = machine.latency + (slab + filters) / slabs
-    reload = turns_n * filters if tiling.weights == "core" else 0.0
-    return first + turns_n * turns_m * (max(units) + sum(units) / 20) + reload + vector + store
+    if tiling.weights == "core":
+        first, reload = slab / slabs, turns_n * filters
+    else:
+        first, reload = (slab + filters) / slabs, 0.0
+    turn = max(units) + sum(units) / 20
+    return machine.latency + first + reload + turns_n * turns_m * turn + vector + store
 
 
 def divisors(number: int) -> list[int]:

@@ -64,7 +64,7 @@ class Target:
             l0c_rate=costs.rate("l0c->ub"),
             vector_rate=4 * costs.lanes("simple", "f32"),
             vector_latency=vector.overhead + vector.latency,
-            store_rate=soc.l2_rate,
+            store_rate=soc.ddr_rate,
         )
 
 

@@ -116,14 +116,16 @@ def meet_later(a: Touch, b: Touch, loop: scf.ForOp) -> bool:
     counter, step = loop.body.block.args[0], constant_value(loop.step)
     stride = a.offset.terms.get(counter, 0)
     spread = [_spread(term, factor, loop) for term, factor in a.offset.terms.items() if term is not counter]
-    if not isinstance(step, int) or stride == 0 or None in spread:
+    if not isinstance(step, int) or None in spread:
         return True
     wobble = sum(width for width in spread if width is not None)
+    if stride == wobble == 0:
+        return _runs_meet(a.runs, b.runs, b.offset.constant - a.offset.constant)
     (a_low, a_high), (b_low, b_high) = a.extent, b.extent
     shift = b.offset.constant - a.offset.constant + stride * step
     ahead = b_low + shift - wobble >= a_high
     behind = b_high + shift + wobble <= a_low
-    return not (ahead if stride > 0 else behind)
+    return stride == 0 or not (ahead if stride > 0 else behind)
 
 
 def is_visible(value: SSAValue, block: Block) -> bool:

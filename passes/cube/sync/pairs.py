@@ -70,14 +70,15 @@ class Sync:
 def order(hazards: Sequence[Hazard]) -> Sync:
     """The flags that order all hazards between pipes, without those that others imply."""
     across = [hazard for hazard in hazards if hazard.source.op.pipe is not hazard.sink.op.pipe]
-    handshakes = dict.fromkeys(found for hazard in across if (found := handshake_of(hazard)) is not None)
     wanted = dict.fromkeys(pair_of(hazard) for hazard in across if handshake_of(hazard) is None)
     kept = list(_without_duplicates(wanted))
     for pair in sorted(kept, key=lambda pair: -pair.reach):
         others = [other for other in kept if other is not pair]
         if _implies(others, pair):
             kept = others
-    return Sync(tuple(kept), tuple(handshakes))
+    branching = [hazard for hazard in across if handshake_of(hazard) is not None]
+    handshakes = dict.fromkeys(handshake_of(hazard) for hazard in branching if not _implies(kept, pair_of(hazard)))
+    return Sync(tuple(kept), tuple(handshake for handshake in handshakes if handshake is not None))
 
 
 def handshake_of(hazard: Hazard) -> Handshake | None:

@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ge.dialects.graph import CastOp, ConstantOp, Conv2DOp, HostOp, MatmulOp, main_function
+from ge.dialects.graph import CastOp, ConstantOp, Conv2DOp, HostOp, LaunchOp, MatmulOp, ViewOp, main_function
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.constants import constant, constant_array
 from ge.ir.attributes import layout_of
@@ -19,7 +19,7 @@ from ge.ir.errors import GeError
 from ge.ir.locations import node_names
 from ge.ir.rewriting import erase_if_unused
 from ge.maths.floats import to_float16
-from ge.passes.graph.place import move_to_host, stranded, without_kernel
+from ge.passes.graph.place import move_to_host, only_reshaped, stranded, without_kernel
 
 BIAS = 2
 """The operand of a convolution or matrix product that is added to the float32 accumulator, and stays float32."""
@@ -34,7 +34,8 @@ class AssignPrecisionPass(ModulePass):
     2. Cheap operations between host operations only move there, too: two conversions would cost more than they save.
     3. All others take and give float16; the bias of convolutions and matrix products is float32, and so is what they
        accumulate. Constants are converted beforehand, saturating.
-    4. Inputs, outputs and values of the host keep their types, with `graph.cast` at the border.
+    4. Inputs, outputs and values of the host keep their types, with `graph.cast` at the border; reshapes between them,
+    too.
 
     A model of which all nodes are kept stays as it is, bit by bit. A module that has storage formats already is left
     alone.
@@ -65,8 +66,14 @@ class AssignPrecisionPass(ModulePass):
 
 
 def has_formats(main: FuncOp) -> bool:
-    """Whether some value of a function has a storage format."""
-    return any(layout_of(result.type) != "ND" for op in main.walk() for result in op.results)
+    """Whether a function has been given storage formats: some value has one, or some operation is a view or a launch.
+
+    Where all formats are plain and nothing is a view, giving them again changes nothing.
+    """
+    return any(
+        isinstance(op, ViewOp | LaunchOp) or any(layout_of(result.type) != "ND" for result in op.results)
+        for op in main.walk()
+    )
 
 
 class _Converter:
@@ -80,8 +87,10 @@ class _Converter:
         """The value of the model's type, where the host or the caller wants one."""
 
     def run(self) -> None:
-        old = list(self.block.ops)
+        old, untouched = list(self.block.ops), only_reshaped(self.block)
         for op in old:
+            if op in untouched:
+                continue
             if isinstance(op, HostOp | ReturnOp):
                 op.operands = [self.restore(operand) for operand in op.operands]
             elif isinstance(op, CastOp):

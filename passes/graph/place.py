@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation
 
-from ge.dialects.graph import ConstantOp, Conv2DOp, HostOp, MatmulOp, Pool2DOp, SoftmaxOp
+from ge.dialects.graph import ConstantOp, Conv2DOp, HostOp, MatmulOp, Pool2DOp, ReshapeOp, SoftmaxOp
 from ge.dialects.graph.capabilities import obstacle
 from ge.dialects.graph.host import host_equivalent
 from ge.ir.rewriting import replace
@@ -42,13 +42,19 @@ def move_to_host(op: Operation) -> None:
 def stranded(block: Block) -> list[Operation]:
     """The cheap device operations whose neighbourhood has nothing that is worth a conversion, but touches the host.
 
-    A neighbourhood is a set of device operations that exchange values.
+    A neighbourhood is a set of device operations that exchange values. One of reshapes alone is left as it is.
     """
     return [op for group in _neighbourhoods(block) if _is_stranded(group) for op in group]
 
 
+def only_reshaped(block: Block) -> set[Operation]:
+    """The reshapes between values of the model or the host only: views, which need no conversion."""
+    groups = _neighbourhoods(block)
+    return {op for group in groups if all(isinstance(op, ReshapeOp) for op in group) for op in group}
+
+
 def _is_stranded(group: list[Operation]) -> bool:
-    if any(isinstance(op, WORTH_A_CONVERSION) for op in group):
+    if any(isinstance(op, WORTH_A_CONVERSION) for op in group) or all(isinstance(op, ReshapeOp) for op in group):
         return False
     return any(isinstance(other, HostOp) for op in group for other in _around(op))
 

@@ -59,3 +59,14 @@ func.func @main(%i: tensor<2xi64>) -> (tensor<2xi64>, tensor<2xf32>) {
   }
   func.return %i, %y : tensor<2xi64>, tensor<2xf32>
 }
+
+// -----
+
+// A reshape of what the device does not compute needs no conversion.
+// CHECK:       func.func @main
+// CHECK-NEXT:    graph.reshape %x : (tensor<2x3xf32>) -> tensor<6xf32>
+// CHECK-NEXT:    func.return
+func.func @main(%x: tensor<2x3xf32>) -> tensor<6xf32> {
+  %y = graph.reshape %x : (tensor<2x3xf32>) -> tensor<6xf32>
+  func.return %y : tensor<6xf32>
+}

@@ -133,6 +133,19 @@ func.func @main(%x: tensor<1x32x4x4xf16>, %z: tensor<1x24x4x4xf16>, %u: tensor<1
 
 // -----
 
+// Plain formats only: a second run finds the view and leaves the module alone.
+// CHECK:       func.func @main(%x: tensor<2x3xf16>) -> tensor<6xf16> {
+// CHECK-NEXT:    graph.unary <relu> %x
+// CHECK-NEXT:    graph.view
+// CHECK-NEXT:    func.return
+func.func @main(%x: tensor<2x3xf16>) -> tensor<6xf16> {
+  %r = graph.unary <relu> %x : (tensor<2x3xf16>) -> tensor<2x3xf16>
+  %y = graph.reshape %r : (tensor<2x3xf16>) -> tensor<6xf16>
+  func.return %y : tensor<6xf16>
+}
+
+// -----
+
 // Softmax works on plain rows; a right operand that is not constant is a feature, not a weight.
 // CHECK:       %[[A:.*]] = graph.trans_data %a : (tensor<4x20xf16>) -> tensor<4x20xf16, #ge.layout<FRACTAL_NZ>>
 // CHECK:       %[[B:.*]] = graph.trans_data %b : (tensor<20x8xf16>) -> tensor<20x8xf16, #ge.layout<FRACTAL_NZ>>

@@ -130,14 +130,20 @@ def _copy(b: KernelBuilder, copy: Copy, images: int, plane: int, target: Target)
 
 
 def _mix(b: KernelBuilder, mixtures: dict[int, list[Channel]], images: int, plane: int, target: Target) -> None:
-    """Put together the output blocks that take channels from several places."""
+    """Put together the output blocks that take channels from several places.
+
+    Each is code of its own. The tiles of all of them are dealt to the cores in turn: the first core that takes part in
+    one follows the last core of the one before.
+    """
     sources = max(len({(channel.source, channel.block) for channel in channels}) for channels in mixtures.values())
     room = target.ub // target.stages // (BLOCK_BYTES * (2 * sources + 3)) // C0
-    size = C0 * deal_evenly(ceil_div(plane, C0), room, ceil_div(b.kernel.block_count, images)).size
-    parts = ceil_div(plane, size)
-    with b.loop(b.core, images * parts, b.kernel.block_count, stages=target.stages) as turn:
-        image, part = b.split(turn.counter, images, parts)
-        for number, channels in mixtures.items():
+    cores = b.kernel.block_count
+    size = C0 * deal_evenly(ceil_div(plane, C0), room, ceil_div(cores, images * len(mixtures))).size
+    tiles = images * ceil_div(plane, size)
+    for turn, (number, channels) in enumerate(mixtures.items()):
+        first = b.modulo(b.plus(b.core, -turn * tiles % cores), cores)
+        with b.loop(first, tiles, cores, stages=target.stages) as tile:
+            image, part = b.split(tile.counter, images, ceil_div(plane, size))
             place = Positions(image, b.times(part, size), size, None if plane % size == 0 else 0.0)
             _mixture(b, number, channels, place)
 

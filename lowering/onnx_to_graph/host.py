@@ -10,7 +10,6 @@ from ge.ir.errors import GeError
 from ge.ir.locations import node_names
 from ge.ir.rewriting import replace
 
-
 STANDARD = "ai.onnx"
 """How the domains of the ONNX standard begin."""
 

@@ -133,7 +133,7 @@ NEUTRAL = {BinaryKind.ADD: 0.0, BinaryKind.SUB: 0.0, BinaryKind.MUL: 1.0, Binary
 @rewrite_rule(BinaryOp)
 def neutral(op: BinaryOp) -> bool:
     """An operation with its neutral element: on the right, or on either side where the sides are alike."""
-    element = NEUTRAL.get(op.kind.data)
+    element = NEUTRAL.get(op.kind.data) if op.activation is None else None
     sides = [(op.a, op.b), (op.b, op.a)][: 2 if op.kind.data in (BinaryKind.ADD, BinaryKind.MUL) else 1]
     for x, other in sides:
         array = constant_array(other)

@@ -62,7 +62,7 @@ def affine_of(op: Operation, x: SSAValue, axis: int) -> Affine | None:
     """
     if isinstance(op, BatchNormOp) and op.x is x and axis == 1:
         return _affine_of_batch_norm(op)
-    if isinstance(op, BinaryOp):
+    if isinstance(op, BinaryOp) and op.activation is None:
         return _affine_of_binary(op, x, axis)
     return None
 

@@ -44,9 +44,9 @@ class RecogniseActivationsPass(ModulePass):
 
 @rewrite_rule(BinaryOp)
 def gated(op: BinaryOp) -> bool:
-    """X · g(x) with a gate g of one or two functions."""
+    """A product x · g(x) with a gate g of one or two functions."""
     for x, gate in ((op.a, op.b), (op.b, op.a)):
-        if op.kind.data is BinaryKind.MUL and (function := _gate(x, gate)) is not None:
+        if _is(op, BinaryKind.MUL) and (function := _gate(x, gate)) is not None:
             return _become(op, x, function)
     return False
 
@@ -83,12 +83,12 @@ def hard_sigmoid(op: BinaryOp) -> bool:
 
 @rewrite_rule(BinaryOp)
 def hard_swish(op: BinaryOp) -> bool:
-    """X · clip(x + 3, 0, 6) / 6, the division last."""
+    """A product x · clip(x + 3, 0, 6) / 6, the division last."""
     scaled = _scaled(op)
     if scaled is None or not _close(scaled[1], 1 / 6):
         return False
     product = scaled[0].owner
-    if not isinstance(product, BinaryOp) or product.kind.data is not BinaryKind.MUL or not _single(product):
+    if not isinstance(product, BinaryOp) or not _is(product, BinaryKind.MUL) or not _single(product):
         return False
     for x, clipped in ((product.a, product.b), (product.b, product.a)):
         shifted = _clipped_sum(clipped)
@@ -100,8 +100,7 @@ def hard_swish(op: BinaryOp) -> bool:
 @rewrite_rule(BinaryOp)
 def gelu(op: BinaryOp) -> bool:
     """½ · x · (1 + erf(x / √2))."""
-    user = only_user(op.y)
-    if op.kind.data is not BinaryKind.MUL or (isinstance(user, BinaryOp) and user.kind.data is BinaryKind.MUL):
+    if not _is(op, BinaryKind.MUL):
         return False
     factors = _factors(op)
     numbers = [number for value in factors if (number := _number(value)) is not None]
@@ -117,12 +116,17 @@ def gelu(op: BinaryOp) -> bool:
 # Parts of patterns
 
 
+def _is(op: BinaryOp, kind: BinaryKind) -> bool:
+    """Whether an operation is of a kind, and nothing else."""
+    return op.kind.data is kind and op.activation is None
+
+
 def _factors(op: BinaryOp) -> list[SSAValue]:
     """The factors of a product of products; a product with another user is one factor."""
     found: list[SSAValue] = []
     for value in (op.a, op.b):
         inner = value.owner
-        if isinstance(inner, BinaryOp) and inner.kind.data is BinaryKind.MUL and _single(inner):
+        if isinstance(inner, BinaryOp) and _is(inner, BinaryKind.MUL) and _single(inner):
             found += _factors(inner)
         else:
             found.append(value)
@@ -130,7 +134,7 @@ def _factors(op: BinaryOp) -> list[SSAValue]:
 
 
 def _one_plus_erf(value: SSAValue) -> tuple[SSAValue, float] | None:
-    """X and c of 1 + erf(c · x)."""
+    """The x and c of 1 + erf(c · x)."""
     term = _plus_number(value)
     if term is None or term[1] != 1.0:
         return None
@@ -141,7 +145,7 @@ def _one_plus_erf(value: SSAValue) -> tuple[SSAValue, float] | None:
 
 
 def _clipped_sum(value: SSAValue) -> tuple[SSAValue, float, float] | None:
-    """x, c and h of clip(x + c, 0, h)."""
+    """The x, c and h of clip(x + c, 0, h)."""
     clip = _inner(value)
     if clip is None or clip.kind is not UnaryKind.CLIP or clip.alpha != 0.0 or not math.isfinite(clip.beta):
         return None
@@ -150,18 +154,18 @@ def _clipped_sum(value: SSAValue) -> tuple[SSAValue, float, float] | None:
 
 
 def _plus_number(value: SSAValue) -> tuple[SSAValue, float] | None:
-    """X and c of x + c that has no other user."""
+    """The x and c of x + c that has no other user."""
     op = value.owner
-    if not isinstance(op, BinaryOp) or op.kind.data is not BinaryKind.ADD or not _single(op):
+    if not isinstance(op, BinaryOp) or not _is(op, BinaryKind.ADD) or not _single(op):
         return None
     return _with_number(op, commutes=True)
 
 
 def _scaled(op: BinaryOp) -> tuple[SSAValue, float] | None:
-    """X and c of x · c; x / d is x · 1/d."""
-    if op.kind.data is BinaryKind.MUL:
+    """The x and c of x · c; x / d is x · 1/d."""
+    if _is(op, BinaryKind.MUL):
         return _with_number(op, commutes=True)
-    if op.kind.data is not BinaryKind.DIV or (found := _with_number(op, commutes=False)) is None or found[1] == 0.0:
+    if not _is(op, BinaryKind.DIV) or (found := _with_number(op, commutes=False)) is None or found[1] == 0.0:
         return None
     return found[0], 1 / found[1]
 

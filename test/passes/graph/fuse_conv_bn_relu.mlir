@@ -193,3 +193,15 @@ func.func @main(%x: tensor<1x1x2x2xf32>, %w: tensor<1x1x1x1xf32>) -> (tensor<1x1
   %z = graph.binary add %d, %two : (tensor<1x1x2x2xf32>, tensor<2x1x1xf32>) -> tensor<1x2x2x2xf32>
   func.return %y, %z : tensor<1x1x2x2xf32>, tensor<1x2x2x2xf32>
 }
+
+// -----
+
+// An addition with an activation of its own is no affine function.
+// CHECK:       graph.conv2d
+// CHECK:       graph.binary add {{.*}} activation <relu>
+func.func @main(%x: tensor<1x1x1x1xf32>, %w: tensor<1x1x1x1xf32>) -> tensor<1x1x1x1xf32> {
+  %c = graph.conv2d %x, %w : (tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x1x1xf32>
+  %b = graph.constant dense<1.0> : tensor<1x1x1x1xf32>
+  %y = graph.binary add %c, %b activation <relu> : (tensor<1x1x1x1xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x1x1xf32>
+  func.return %y : tensor<1x1x1x1xf32>
+}

@@ -66,6 +66,24 @@ func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
 
 // -----
 
+// A product that goes on: gelu(x) · w.
+// CHECK:       %[[G:.*]] = graph.unary <gelu> %x
+// CHECK-NEXT:  graph.binary mul %[[G]], %w
+func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>) -> tensor<4xf32> {
+  %root = graph.constant dense<1.41421354> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<f32>
+  %a = graph.binary div %x, %root : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %b = graph.unary <erf> %a : (tensor<4xf32>) -> tensor<4xf32>
+  %c = graph.binary add %b, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %h = graph.binary mul %x, %half : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %d = graph.binary mul %h, %c : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %y = graph.binary mul %d, %w : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return %y : tensor<4xf32>
+}
+
+// -----
+
 // Left alone: a gate of another value, a gate with a second user, other constants, a division by the product.
 // CHECK:       graph.unary <sigmoid> %x
 // CHECK-NEXT:  graph.binary mul %s, %w

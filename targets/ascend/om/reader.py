@@ -42,9 +42,6 @@ from ge.targets.ascend.om.model import OmModel, Task, Value
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.ascend.om.proto import task_pb2 as task
 
-_DERIVED_ATTRIBUTES = ("value", KERNEL_NAME)
-"""Attributes of operators that the writer makes from other things."""
-
 MessageT = TypeVar("MessageT", bound=Message)
 
 
@@ -162,7 +159,8 @@ class _Reader:
         if missing is not None:
             raise self.contradiction(f"{what} reads '{missing}', which no operator before it makes")
         inputs = tuple(self.values[edge] for edge in message.input)
-        names = sorted(name for name in message.attr if name not in _DERIVED_ATTRIBUTES)
+        derived = (KERNEL_NAME, "value") if message.type == "Const" else (KERNEL_NAME,)
+        names = sorted(name for name in message.attr if name not in derived)
         with self.checked(what):
             attributes = {name: read_attribute(message.attr[name]) for name in names}
         offsets, descriptors = message.output_i, message.output_desc

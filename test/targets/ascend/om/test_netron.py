@@ -39,6 +39,7 @@ def test_netron_shows_the_whole_model(tmp_path: Path) -> None:
         "mode": "mode",
         "names": "a, b",
         "pads": "0, 1",
+        "value": "2",
     }
     digest = hashlib.sha256(read_model(file).weights[:16]).hexdigest()
     assert graph["tensors"] == [{"name": "w:0", "type": "float32[4]", "bytes": 16, "sha256": digest}]

@@ -16,7 +16,7 @@ om.model @small soc "Ascend310P3" memory 2560 io 1536 outputs ["y", "count"] {
   }
   %x = om.op "Data" "x"() at [1024] {index = 0 : i64} : () -> tensor<4xf32>
   %w = om.op "Const" "w"() at [0] : () -> tensor<4xf32>
-  %add = om.op "HostCall" "add"(%x, %w) at [1536] {alpha = 1.500000e+00 : f32, flag = true, lists = [array<i64: 1, 2>, array<i64>], mode = "mode", names = ["a", "b"], pads = array<i64: 0, 1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> loc(fused["add", "relu"])
+  %add = om.op "HostCall" "add"(%x, %w) at [1536] {alpha = 1.500000e+00 : f32, flag = true, lists = [array<i64: 1, 2>, array<i64>], mode = "mode", names = ["a", "b"], pads = array<i64: 0, 1>, value = 2.000000e+00 : f32} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> loc(fused["add", "relu"])
   %view = om.op "Reshape" "view"(%add) at [1536] {_no_task = true} : (tensor<4xf32>) -> tensor<2x2xf32>
   %nonzero = om.op "NonZero" "nonzero"(%view) at [-1] : (tensor<2x2xf32>) -> tensor<2x?xi64> loc("nonzero")
   om.op "NetOutput" "NetOutput"(%add, %nonzero) : (tensor<4xf32>, tensor<2x?xi64>) -> ()

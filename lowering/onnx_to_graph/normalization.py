@@ -8,17 +8,18 @@ from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.compute import BatchNormOp, LrnOp, SoftmaxOp
 from ge.dialects.onnx import OnnxOp
 from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rule, Rules, feature, is_feature
+from ge.lowering.onnx_to_graph.windows import as_plane, from_plane
 
 
 def batch_norm(op: OnnxOp, emit: Emitter) -> Results:
-    """BatchNormalization with given statistics; in training mode it stays on the host."""
+    """BatchNormalization with given statistics, of rows as feature maps; in training mode it stays on the host."""
     if op.attribute("training_mode") or any(result.uses for result in op.results[1:]):
         return None
     if not all(is_feature(operand) for operand in op.operands) or len(shape_of(op.operands[0])) < 2:
         return None
     x, scale, bias, mean, var = op.operands
-    y = emit.add(BatchNormOp(x, scale, bias, mean, var, op.attribute("epsilon")))
-    return [y, *(None for _ in op.results[1:])]
+    y = emit.add(BatchNormOp(as_plane(emit, x), scale, bias, mean, var, op.attribute("epsilon")))
+    return [from_plane(emit, y, x), *(None for _ in op.results[1:])]
 
 
 def lrn(op: OnnxOp, emit: Emitter) -> Results:

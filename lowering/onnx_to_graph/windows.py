@@ -72,5 +72,7 @@ def as_plane(emit: Emitter, x: SSAValue) -> SSAValue:
 
 def from_plane(emit: Emitter, y: SSAValue, x: SSAValue) -> SSAValue:
     """A result [N, C, H, W] in the rank of the `x` that `as_plane` was asked for."""
+    if len(shape_of(x)) != 3:
+        return y
     n, c, _, width = shape_of(y)
-    return emit.reshape(y, (n, c, width)) if len(shape_of(x)) == 3 else y
+    return emit.reshape(y, (n, c, width))

@@ -39,8 +39,8 @@ class GraphEliminateIdentityPass(ModulePass):
     Taken out: identity; clip without bounds; a cast, trans_data, reshape or transpose to what the value is already;
     concat of one tensor; gather_channels of all channels in order; pooling over single elements; + 0, - 0, · 1, / 1.
 
-    Joined: reshape of a reshape; transpose of a transpose; clip from 0 on is relu. A function of a reshaped value is
-    the reshaped function of the value, so that it meets what made the value, and reshapes meet each other.
+    Joined: reshape of a reshape; transpose of a transpose; clip from 0 on is relu. A function of reshaped values is
+    the reshaped function of the values, so that it meets what made them, and reshapes meet each other.
 
     Left alone: a pair of casts, of which the first may lose bits; an addition of zero that broadcasts its other
     operand.
@@ -49,7 +49,8 @@ class GraphEliminateIdentityPass(ModulePass):
     name = "graph-eliminate-identity"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_rules(op, [unary, before_reshape, same_type, reshape, transpose, single, gather, pool, neutral])
+        functions = [unary, neutral, before_reshape, before_equal_reshapes]
+        apply_rules(op, [*functions, same_type, reshape, transpose, single, gather, pool])
 
 
 @rewrite_rule(UnaryOp)
@@ -72,6 +73,20 @@ def before_reshape(op: UnaryOp) -> bool:
     function = UnaryOp(reshaped.x, op.function)
     function.location = op.location
     replace_chain([reshaped, op], [function, ReshapeOp(function, shape_of(op.y))])
+    return True
+
+
+@rewrite_rule(BinaryOp)
+def before_equal_reshapes(op: BinaryOp) -> bool:
+    """A function of two values of one shape, reshaped alike, that nothing else uses."""
+    a, b = op.a.owner, op.b.owner
+    if not isinstance(a, ReshapeOp) or not isinstance(b, ReshapeOp) or a is b or a.x.type != b.x.type:
+        return False
+    if a.y.type != b.y.type or only_user(a.y) is not op or only_user(b.y) is not op:
+        return False
+    function = BinaryOp(op.kind.data, a.x, b.x, activation=op.activation)
+    function.location = op.location
+    replace_chain([a, b, op], [function, ReshapeOp(function, shape_of(op.y))])
     return True
 
 

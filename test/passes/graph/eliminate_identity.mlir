@@ -55,6 +55,24 @@ func.func @main(%x: tensor<2x3x4xf32>) -> (tensor<4x6xf32>, tensor<4x2x3xf32>, t
 
 // -----
 
+// Two values reshaped alike are added before; shapes that only agree afterwards are not.
+// CHECK:       %[[S:.*]] = graph.binary add %a, %b activation <relu> : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT:  graph.reshape %[[S]] : (tensor<2x3xf32>) -> tensor<6xf32>
+// CHECK-NEXT:  graph.reshape %a
+// CHECK-NEXT:  graph.reshape %c
+// CHECK-NEXT:  graph.binary add
+func.func @main(%a: tensor<2x3xf32>, %b: tensor<2x3xf32>, %c: tensor<3x2xf32>) -> (tensor<6xf32>, tensor<6xf32>) {
+  %p = graph.reshape %a : (tensor<2x3xf32>) -> tensor<6xf32>
+  %q = graph.reshape %b : (tensor<2x3xf32>) -> tensor<6xf32>
+  %y = graph.binary add %p, %q activation <relu> : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  %r = graph.reshape %a : (tensor<2x3xf32>) -> tensor<6xf32>
+  %s = graph.reshape %c : (tensor<3x2xf32>) -> tensor<6xf32>
+  %z = graph.binary add %r, %s : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+  func.return %y, %z : tensor<6xf32>, tensor<6xf32>
+}
+
+// -----
+
 // Left alone: casts that lose bits, zero that widens, zero minus x, one divided by x, a strided pool of single elements.
 // CHECK:       graph.cast
 // CHECK-NEXT:  graph.cast

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ge.dialects.onnx.non_max_suppression import non_max_suppression
 from ge.dialects.onnx.ops import OnnxOp
 from ge.dialects.onnx.resize import resize
 
@@ -268,6 +269,7 @@ KERNELS: Mapping[str, Kernel] = {
     "LRN": lrn,
     "MatMul": matmul,
     "MaxPool": max_pool,
+    "NonMaxSuppression": non_max_suppression,
     "Resize": resize,
 }
 """The kernel of each operator of ai.onnx that has one."""

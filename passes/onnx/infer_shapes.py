@@ -54,7 +54,7 @@ class InferShapesPass(ModulePass):
         if self.input_shape:
             _fix_inputs(function, self.input_shape)
         infer_function(function)
-        while fold_constants(function, 0, _SHAPE_BYTES):
+        while fold_constants(function, _SHAPE_BYTES, _SHAPE_BYTES):
             infer_function(function)
 
 

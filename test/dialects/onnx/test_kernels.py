@@ -74,7 +74,33 @@ def test_kernel(op_type: str, shapes: list[Shape], attributes: dict[str, Any], d
 
 
 def test_every_kernel_is_tested() -> None:
-    assert {op_type for op_type, _, _ in CASES} | {"Resize"} == set(KERNELS)
+    assert {op_type for op_type, _, _ in CASES} | {"Resize", "NonMaxSuppression"} == set(KERNELS)
+
+
+@pytest.mark.parametrize("from_centre", [0, 1])
+@pytest.mark.parametrize(("most", "score"), [(5, None), (1000, 0.5), (0, None)])
+def test_non_max_suppression(from_centre: int, most: int, score: float | None) -> None:
+    """Many overlapping boxes, some empty or with corners exchanged, equal scores, two classes, two images."""
+    random = np.random.default_rng(0)
+    boxes = random.uniform(0, 1, (2, 80, 4)).astype(np.float32)
+    boxes[:, :5, 2:] = boxes[:, :5, :2]
+    scores = random.integers(0, 20, (2, 2, 80)).astype(np.float32) / np.float32(20)
+    limits = [
+        np.array([most]),
+        np.array([0.3], np.float32),
+        *([] if score is None else [np.array([score], np.float32)]),
+    ]
+    names = [f"x{i}" for i in range(2 + len(limits))]
+    node = helper.make_node("NonMaxSuppression", names, ["y"], center_point_box=from_centre)
+    feeds: dict[str, Any] = dict(zip(names, [boxes, scores, *limits], strict=True))
+    inputs = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+        for name, array in feeds.items()
+    ]
+    y = helper.make_tensor_value_info("y", onnx.TensorProto.INT64, [None, 3])
+    graph = helper.make_graph([node], "test", inputs, [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
+    assert_close(run_module(import_model(model), feeds), run_reference(model, feeds), F32)
 
 
 @pytest.mark.parametrize("places", ["half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric"])

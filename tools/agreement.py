@@ -74,7 +74,7 @@ def _compare(name: str, value: Any, expected: Any, half: bool) -> Agreement:
     found, wanted = np.asarray(value), np.asarray(expected)
     if found.shape != wanted.shape:
         return Agreement(name, False, problem=f"shape {list(found.shape)}, but the reference has {list(wanted.shape)}")
-    if wanted.dtype.kind not in "fc" and wanted.dtype.name != "bfloat16":
+    if wanted.dtype.kind not in "fcV":  # V: bfloat16 and smaller
         equal = bool(np.array_equal(found, wanted))
         return Agreement(name, equal, problem="equal" if equal else "not equal")
     return _compare_floats(name, found.astype(np.float64), wanted.astype(np.float64), half)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ml_dtypes import bfloat16, float8_e4m3fn
 
 from ge.tools.agreement import Agreement, compare
 
@@ -71,6 +72,8 @@ def test_steps_of_float16_are_counted_across_zero() -> None:
         (np.zeros(3), np.zeros(3), True),
         (np.zeros((2, 3)), np.zeros((3, 2)), False),
         (np.zeros(0), np.zeros(0), True),
+        (np.array([np.nan, 1]).astype(float8_e4m3fn), np.array([np.nan, 1]).astype(float8_e4m3fn), True),
+        (np.array([2]).astype(bfloat16), np.array([1]).astype(bfloat16), False),
         ([np.zeros(2), np.ones(1)], [np.zeros(2), np.ones(1)], True),
         ([np.zeros(2), np.ones(1)], [np.zeros(2), np.zeros(1)], False),
         ([np.zeros(2)], [np.zeros(2), np.zeros(1)], False),

@@ -57,6 +57,8 @@ def vector(k: KernelBuilder, name: str, operands: Mapping[str, Operand], **field
     calls = vector_calls(axes, lanes, limits(instruction)) if axes is not None else None
     if not calls:
         raise k.fail(f"{name} over {[operand.layout.axes for operand in tiles.values()]}: rows that do not fill blocks")
+    if any(k.math.divisor(operand.offset) % BLOCK for operand in operands.values()):
+        raise k.fail(f"{name} of a tile that starts inside a block")
     for call in calls:
         strides: dict[str, FieldValue] = {}
         for position, field in enumerate(tiles):

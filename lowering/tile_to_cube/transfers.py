@@ -14,7 +14,7 @@ from ge.dialects.cube.fields import Integer
 from ge.dialects.cube.instruction import Instruction
 from ge.dialects.cube.instructions.copies import Copy
 from ge.dialects.cube.instructions.sync import PipeBarrier
-from ge.dialects.cube.spaces import BLOCK
+from ge.dialects.cube.spaces import BLOCK, Space
 from ge.lowering.tile_to_cube.builder import KernelBuilder
 from ge.lowering.tile_to_cube.index_math import Index
 from ge.lowering.tile_to_cube.places import Place
@@ -100,6 +100,9 @@ def _burst_axis(k: KernelBuilder, copy: type[Copy], axes: Sequence[MoveAxis], le
 
 
 def _emit(k: KernelBuilder, copy: type[Copy], dst: Place, src: Place, burst: MoveAxis | None, length: Index) -> None:
+    for place, space in zip((src, dst), copy.PATH, strict=True):
+        if space is not Space.GM and k.math.divisor(place.offset) % BLOCK:
+            raise k.fail(f"a move to or from {space} that starts inside a block")
     if burst is None:
         k.add(copy(dst=(dst.buffer, dst.offset), src=(src.buffer, src.offset), length=length))
         return

@@ -7,19 +7,20 @@ threshold, as a fraction of the area that both cover together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ge.dialects.onnx.ops import OnnxOp
 
-Floats = NDArray[np.float32]
+Floats: TypeAlias = NDArray[np.float32]
 
 
 def non_max_suppression(op: OnnxOp, inputs: Sequence[Any]) -> Any:
     """The selected boxes as rows [batch, class, box], in the order in which they are selected."""
-    boxes, scores, most, overlap, score = [*inputs, None, None, None][:5]
+    boxes, scores = inputs[:2]
+    most, overlap, score = [*inputs[2:], None, None, None][:3]
     limit = 0 if most is None else int(most.reshape(-1)[0])
     threshold = np.float32(0 if overlap is None else overlap.reshape(-1)[0])
     rows: list[tuple[int, int, int]] = []
@@ -38,9 +39,9 @@ def _corners(boxes: Floats, from_centre: bool) -> Floats:
     """The lower and upper corner of each box: [y0, x0, y1, x1]."""
     first, second = boxes[:, :2], boxes[:, 2:]
     if from_centre:
-        half = second / np.float32(2)
-        return np.concatenate([first - half, first + half], axis=1)
-    return np.concatenate([np.minimum(first, second), np.maximum(first, second)], axis=1)
+        half = second * np.float32(0.5)
+        return np.hstack([first - half, first + half]).astype(np.float32)
+    return np.hstack([np.minimum(first, second), np.maximum(first, second)])
 
 
 def _select(corners: Floats, candidates: NDArray[np.int64], limit: int, threshold: np.float32) -> list[int]:

@@ -76,7 +76,7 @@ def export_region(
     outputs are called ``x0``, ``x1``, ... and ``y0``, ``y1``, ... unless named here.
     """
     ops = list(ops.ops if isinstance(ops, Block) else ops)
-    inside = {inner for op in ops for inner in op.walk()}
+    inside = dict.fromkeys(inner for op in ops for inner in op.walk())
     read = (operand.owner for op in inside for operand in op.operands)
     constants = dict.fromkeys(owner for owner in read if isinstance(owner, Constant) and owner not in inside)
     graph = GraphBuilder().graph(

@@ -246,15 +246,21 @@ _COMPILE: dict[str, ErrorKind] = {
         "Operations that the AI Core has no kernel for run on the host; --assign-precision moves them there.",
         "Run --assign-precision before --propagate-layout.",
     ),
-    "GE4021": ErrorKind(
-        "on-chip memory is too small for a kernel",
-        "The buffers of a kernel that are in use at the same time do not fit in one of the memories of an AI Core.",
-        "Take smaller tiles: halve the largest of the buffers listed, or use stages(1) for the loop that they are in.",
-    ),
     "GE4010": ErrorKind(
         "operation has no kernel",
         "The operation was assigned to the AI Core, but no kernel covers its shapes or parameters.",
         "Report the operation: ge.dialects.graph.capabilities should have kept it on the host.",
+    ),
+    "GE4020": ErrorKind(
+        "operation on tiles has no instructions",
+        "Where its tiles lie does not suit the instructions of the AI Core: rows that begin or end inside a block of 32 "
+        "bytes, or an order that no instruction follows.",
+        "Choose tiles whose rows are whole blocks, or load the elements in the shape in which they are used.",
+    ),
+    "GE4021": ErrorKind(
+        "on-chip memory is too small for a kernel",
+        "The buffers of a kernel that are in use at the same time do not fit in one of the memories of an AI Core.",
+        "Take smaller tiles: halve the largest of the buffers listed, or use stages(1) for the loop that they are in.",
     ),
 }
 

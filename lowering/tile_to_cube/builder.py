@@ -69,7 +69,7 @@ class KernelBuilder:
     def fail(self, what: str, remedy: str | None = None) -> GeError:
         """The error that the operation at hand has no instructions."""
         assert self.source is not None
-        return GeError("GE4010", f"kernel '{self.kernel.sym_name.data}': {what}", where(self.source), remedy=remedy)
+        return GeError("GE4020", f"kernel '{self.kernel.sym_name.data}': {what}", where(self.source), remedy=remedy)
 
     # Operations.
 

@@ -394,11 +394,11 @@ def test_the_result_of_a_matmul_in_the_unified_buffer() -> None:
             """%b = tile.reshape %a : !tile.tile<4x20xf16> -> !tile.tile<5x16xf16>
             %c = tile.slice %b[0, 0] sizes [4, 10] strides [1, 1] : !tile.tile<5x16xf16> -> !tile.tile<4x10xf16>
             %r = tile.unary exp %c : !tile.tile<4x10xf16>""",
-            "a copy from",
+            "a move to or from ub that starts inside a block",
         ),
     ],
 )
 def test_what_has_no_instructions_is_an_error(body: str, message: str) -> None:
     with pytest.raises(GeError, match=message) as raised:
         lowered(tile_kernel(elementwise(body, "4x20xf16", "4x10xf16")))
-    assert raised.value.code == "GE4010"
+    assert raised.value.code == "GE4020"

@@ -5,9 +5,11 @@
 | `operators` | the table of all operators, generated from the ONNX package |
 | `schema` | the notation of the table |
 | `types`, `attributes` | types that are not tensors of numbers; attributes from and to Python values |
-| `ops` | the operations: classes, text, accessors by name |
+| `base` | what all operations share: text, accessors by name |
+| `ops` | the operations, and functions that make them |
 | `verify` | the check against the table |
-| `meaning` | evaluation with NumPy |
+| `protos`, `shape_inference` | operations in ONNX's own form, and what the `onnx` package infers of them |
+| `meaning` | evaluation with NumPy; `kernels`, `resize`, `non_max_suppression` are the fast parts of it |
 
 docs/onnx.md shows how to use them.
 """
@@ -17,12 +19,12 @@ from __future__ import annotations
 from xdsl.ir import Dialect
 
 from ge.dialects.onnx.attributes import TensorAttr
+from ge.dialects.onnx.base import OnnxOp
 from ge.dialects.onnx.operators import ML_OPSET, OPSET
 from ge.dialects.onnx.ops import (
     OP_CLASSES,
     Constant,
     Custom,
-    OnnxOp,
     Yield,
     constant_from_literal,
     constant_value,

@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ge.dialects.onnx.base import OnnxOp
 from ge.dialects.onnx.non_max_suppression import non_max_suppression
-from ge.dialects.onnx.ops import OnnxOp
 from ge.dialects.onnx.resize import resize
 
 Array: TypeAlias = NDArray[Any]

@@ -21,9 +21,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ge.dialects.onnx.attributes import literal_array
+from ge.dialects.onnx.base import OnnxOp
 from ge.dialects.onnx.kernels import KERNELS
 from ge.dialects.onnx.operators import ML_OPSET, OPSET
-from ge.dialects.onnx.ops import ML_DOMAIN, Constant, OnnxOp, yielded
+from ge.dialects.onnx.ops import ML_DOMAIN, Constant, yielded
 from ge.dialects.onnx.protos import GraphBuilder, attribute_protos, proto_of_type, text_notes
 from ge.dialects.onnx.types import ABSENT, STRING
 from ge.ir.constants import numpy_dtype

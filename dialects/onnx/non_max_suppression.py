@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ge.dialects.onnx.ops import OnnxOp
+from ge.dialects.onnx.base import OnnxOp
 
 Floats: TypeAlias = NDArray[np.float32]
 

@@ -23,7 +23,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ge.dialects.onnx.attributes import TensorAttr, literal_array, to_python
-from ge.dialects.onnx.ops import Constant, Custom, OnnxOp, yielded
+from ge.dialects.onnx.base import OnnxOp
+from ge.dialects.onnx.ops import Constant, Custom, yielded
 from ge.dialects.onnx.types import ABSENT, STRING, UNKNOWN, MapType, OptionalType, SequenceType
 from ge.ir.constants import element_type, numpy_dtype
 from ge.ir.errors import GeError

@@ -13,7 +13,7 @@ from ge.dialects.onnx.schema import Operator, Parameter
 from ge.dialects.onnx.types import ABSENT, UNKNOWN, type_code
 
 if TYPE_CHECKING:
-    from ge.dialects.onnx.ops import OnnxOp
+    from ge.dialects.onnx.base import OnnxOp
 
 
 def check(op: OnnxOp) -> None:

@@ -7,7 +7,7 @@ operator means the same there, otherwise the oldest newer one in which that is s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,7 +17,18 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, Module
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ge.dialects.onnx import ML_OPSET, OPSET, UNKNOWN, Constant, Custom, OnnxOp, OptionalType, SequenceType, yielded
+from ge.dialects.onnx import (
+    ABSENT,
+    ML_OPSET,
+    OPSET,
+    UNKNOWN,
+    Constant,
+    Custom,
+    OnnxOp,
+    OptionalType,
+    SequenceType,
+    yielded,
+)
 from ge.dialects.onnx.ops import ML_DOMAIN
 from ge.dialects.onnx.protos import GraphBuilder, add_documentation, data_type_of, dimensions, text_note, text_notes
 from ge.dialects.onnx.shape_inference import AI_ONNX
@@ -27,6 +38,9 @@ from ge.targets.onnx.opsets import keeps_meaning, schema_at
 
 _MIN_IR_VERSION = 4
 """The first in which initializers need not be inputs."""
+
+_OLDEST_OPSET = 13
+"""The oldest opset to export operations with that come from no model."""
 
 _MAX_MESSAGE_BYTES = 2**31 - 1
 """What protobuf can serialise; larger models keep their tensors in a second file."""
@@ -105,7 +119,7 @@ def _model(graph: GraphProto, module: ModuleOp | None, *roots: Operation) -> Mod
     """The model around a graph: versions, producer and metadata from the module."""
     ops = [op for root in roots for op in root.walk() if isinstance(op, OnnxOp)]
     imported = _opsets(module)
-    versions = {**imported, "": _opset(ops, imported.get("", OPSET if module is None else 1))}
+    versions = {**imported, "": _opset(ops, imported.get("", _OLDEST_OPSET))}
     used = {op.domain for op in ops} | {""} | set(imported)
     imports = [
         helper.make_opsetid(domain, versions.get(domain, _DEFAULT_VERSIONS.get(domain, 1))) for domain in sorted(used)
@@ -154,20 +168,20 @@ def _fits(op: OnnxOp, version: int) -> bool:
         attributes <= {*schema.attributes}
         and len(op.input_list()) <= schema.max_input
         and len(op.results) <= schema.max_output
-        and all(_allowed(value.type, parameter) for value, parameter in _typed_inputs(op, schema))
+        and _allowed(op.input_list(), schema.inputs)
+        and _allowed(op.results, schema.outputs)
     )
 
 
-def _typed_inputs(
-    op: OnnxOp, schema: onnx.defs.OpSchema
-) -> Iterator[tuple[SSAValue, onnx.defs.OpSchema.FormalParameter]]:
-    for position, value in enumerate(op.input_list()):
-        if value is not None:
-            yield value, schema.inputs[min(position, len(schema.inputs) - 1)]
-
-
-def _allowed(type: Attribute, parameter: onnx.defs.OpSchema.FormalParameter) -> bool:
-    return type == UNKNOWN or not parameter.types or _type_name(type) in parameter.types
+def _allowed(values: Sequence[SSAValue | None], parameters: Sequence[onnx.defs.OpSchema.FormalParameter]) -> bool:
+    """Whether the parameters of an operator allow the types of values."""
+    for position, value in enumerate(values):
+        types = parameters[min(position, len(parameters) - 1)].types
+        if value is None or value.type in (UNKNOWN, ABSENT) or not types:
+            continue
+        if _type_name(value.type) not in types:
+            return False
+    return True
 
 
 def _type_name(type: Attribute) -> str:

@@ -1,0 +1,227 @@
+"""The base of all operations of the onnx dialect: their text, and their parts by the names of the standard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
+from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.irdl import IRDLOperation, opt_prop_def, var_operand_def, var_region_def, var_result_def
+from xdsl.parser import Parser, UnresolvedOperand
+from xdsl.printer import Printer
+
+from ge.dialects.onnx import verify
+from ge.dialects.onnx.attributes import parse_attribute, print_attribute, to_attribute, to_python
+from ge.dialects.onnx.schema import Operator
+from ge.dialects.onnx.types import ABSENT
+
+RANDOM = frozenset(
+    {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
+)
+"""Operators of which two runs differ: never merged, folded or moved. (Dropout is one of them in training mode.)"""
+
+
+class OnnxOp(IRDLOperation):
+    """Any operator; the base of all operations of the dialect. See the module docstring."""
+
+    inputs = var_operand_def()
+    outputs = var_result_def()
+    bodies = var_region_def()
+    absent = opt_prop_def(DenseArrayBase.constr(i64))
+    """Positions of absent inputs in front of present ones."""
+
+    OPERATOR: ClassVar[Operator]
+
+    @property
+    def operator(self) -> Operator:
+        """The entry of the operator in the table."""
+        return self.OPERATOR
+
+    @property
+    def op_type(self) -> str:
+        """The name of the operator in the standard: ``Conv``."""
+        return self.operator.name
+
+    @property
+    def domain(self) -> str:
+        """The domain of the operator: empty for ai.onnx."""
+        return self.operator.domain
+
+    @property
+    def region_names(self) -> Sequence[str]:
+        """The names of the graph attributes, one per region."""
+        return self.operator.region_names
+
+    @property
+    def is_random(self) -> bool:
+        """Whether two runs on the same inputs may differ, here or in a region."""
+        if self.op_type in RANDOM and not self.domain:
+            return True
+        if self.op_type == "Dropout":
+            return self.operand("training_mode") is not None
+        return any(isinstance(op, OnnxOp) and op.is_random for region in self.regions for op in region.walk())
+
+    # Inputs, results, attributes and regions by their names in the standard
+
+    def input_list(self) -> list[SSAValue | None]:
+        """The inputs by position, None where one is absent."""
+        values: list[SSAValue | None] = list(self.operands)
+        if self.absent is not None:
+            for position in self.absent.get_values():
+                values.insert(position, None)
+        return values
+
+    def operand(self, name: str) -> SSAValue | None:
+        """The input ``name`` (the first value of a variadic one), or None when it is absent."""
+        position = _position(self.operator.inputs, name)
+        values = self.input_list()
+        return values[position] if position < len(values) else None
+
+    def result(self, name: str) -> SSAValue | None:
+        """The output ``name`` (the first value of a variadic one), or None when the model does not ask for it."""
+        position = _position(self.operator.outputs, name)
+        if position >= len(self.results) or self.results[position].type == ABSENT:
+            return None
+        return self.results[position]
+
+    def region(self, name: str) -> Region:
+        """The graph attribute ``name``."""
+        return self.regions[list(self.region_names).index(name)]
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """The attribute ``name`` as a Python value: int, float, str, list, NumPy array or type.
+
+        When the model does not give it: the default of the standard, or ``default`` when that has none.
+        """
+        attribute = self.attributes.get(name)
+        if attribute is not None:
+            return to_python(attribute)
+        standard = self.operator.attributes[name].default
+        return default if standard is None else standard
+
+    def set_attribute(self, name: str, value: Any) -> None:
+        """Set the attribute ``name`` from a Python value."""
+        self.attributes[name] = to_attribute(self.operator.attributes[name].kind, value)
+
+    def verify_(self) -> None:
+        """Check the operation against the operator table."""
+        verify.check(self)
+
+    # Text
+
+    @classmethod
+    def parse(cls, parser: Parser) -> OnnxOp:
+        start = parser.pos
+        properties = cls.parse_head(parser)
+        inputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_operand(parser))
+        attributes = cls.parse_attributes(parser)
+        names, regions = _parse_regions(parser)
+        parser.parse_punctuation(":")
+        position = parser.pos
+        type = parser.parse_function_type()
+        present = [operand for operand in inputs if operand is not None]
+        operands = parser.resolve_operands(present, type.inputs.data, position)
+        absent = [position for position, operand in enumerate(inputs) if operand is None]
+        if absent:
+            properties["absent"] = DenseArrayBase.from_list(i64, absent)
+        op = cls.create(
+            operands=operands,
+            result_types=type.outputs.data,
+            properties=properties,
+            attributes=attributes,
+            regions=regions,
+        )
+        if not op.accept_region_names(names):
+            wanted = ", ".join(op.region_names) or "none"
+            parser.raise_error(f"expected regions {wanted}, got {', '.join(names) or 'none'}", start, start)
+        return op
+
+    @classmethod
+    def parse_head(cls, parser: Parser) -> dict[str, Attribute]:
+        """The properties written between the name and the operands."""
+        return {}
+
+    @classmethod
+    def parse_attributes(cls, parser: Parser) -> dict[str, Attribute]:
+        """The attributes in braces, of the kinds that the table says; none when there are no braces."""
+
+        def entry() -> tuple[str, Attribute]:
+            name = parser.parse_identifier_or_str_literal()
+            if parser.parse_optional_punctuation("=") is None:
+                return name, UnitAttr()
+            spec = cls.OPERATOR.attributes.get(name)
+            return name, parse_attribute(parser, None if spec is None else spec.kind)
+
+        return dict(parser.parse_optional_comma_separated_list(parser.Delimiter.BRACES, entry) or ())
+
+    def accept_region_names(self, names: Sequence[str]) -> bool:
+        """Put the regions, which the text has under ``names``, in the order of the table. Whether they fit."""
+        if list(names) == list(self.region_names):
+            return True
+        if sorted(names) != sorted(self.region_names):
+            return False
+        order = [list(names).index(name) for name in self.region_names]
+        regions = [self.detach_region(region) for region in list(self.regions)]
+        for index in order:
+            self.add_region(regions[index])
+        return True
+
+    def print(self, printer: Printer) -> None:
+        self.print_head(printer)
+        printer.print_string("(")
+        printer.print_list(self.input_list(), lambda value: _print_operand(printer, value))
+        printer.print_string(")")
+        self.print_attributes(printer)
+        for name, region in zip(self.region_names, self.regions, strict=True):
+            printer.print_string(f" {name} ")
+            printer.print_region(region)
+        printer.print_string(" : ")
+        printer.print_function_type(self.operand_types, self.result_types)
+
+    def print_head(self, printer: Printer) -> None:
+        """Print the properties between the name and the operands."""
+
+    def print_attributes(self, printer: Printer) -> None:
+        """Print what :meth:`parse_attributes` reads."""
+        if not self.attributes:
+            return
+
+        def entry(item: tuple[str, Attribute]) -> None:
+            name, attribute = item
+            printer.print_identifier_or_string_literal(name)
+            if not isinstance(attribute, UnitAttr):
+                printer.print_string(" = ")
+                spec = self.operator.attributes.get(name)
+                print_attribute(printer, attribute, None if spec is None else spec.kind)
+
+        printer.print_string(" ")
+        with printer.in_braces():
+            printer.print_list(self.attributes.items(), entry)
+
+
+def _position(parameters: Sequence[Any], name: str) -> int:
+    for position, parameter in enumerate(parameters):
+        if parameter.name == name:
+            return position
+    raise KeyError(name)
+
+
+def _parse_operand(parser: Parser) -> UnresolvedOperand | None:
+    return None if parser.parse_optional_keyword("none") is not None else parser.parse_unresolved_operand()
+
+
+def _print_operand(printer: Printer, value: SSAValue | None) -> None:
+    if value is None:
+        printer.print_string("none")
+    else:
+        printer.print_operand(value)
+
+
+def _parse_regions(parser: Parser) -> tuple[list[str], list[Region]]:
+    names: list[str] = []
+    regions: list[Region] = []
+    while (name := parser.parse_optional_identifier()) is not None:
+        names.append(name)
+        regions.append(parser.parse_region())
+    return names, regions

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ge.dialects.om.values import Area
 from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
 from ge.targets.ascend.om.model import Value
@@ -19,23 +20,27 @@ Inputs: TypeAlias = Mapping[str, Any] | Sequence[Any] | NDArray[Any]
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """An input or output of a model."""
+    """An input of a model. Strings, sequences and optional values have neither shape nor element type here."""
 
     name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
+    shape: tuple[int, ...] | None
+    dtype: np.dtype[Any] | None
 
     @classmethod
     def of(cls, name: str, value: Value) -> TensorInfo:
-        """What the model says of a value with a static shape."""
+        """What the model says of a value."""
+        if value.area is Area.HOST:
+            return cls(name, None, None)
         return cls(name, static_shape(value.type), numpy_dtype(tensor_type_of(value.type).element_type))
 
     def __str__(self) -> str:
+        if self.dtype is None or self.shape is None:
+            return f"{self.name}: any value"
         return f"{self.name}: {self.dtype.name}{list(self.shape)}"
 
 
-def named_inputs(inputs: Inputs, expected: Sequence[TensorInfo]) -> dict[str, NDArray[Any]]:
-    """The given arrays by name, each of the shape and element type expected, C-contiguous in native byte order.
+def named_inputs(inputs: Inputs, expected: Sequence[TensorInfo]) -> dict[str, Any]:
+    """The given values by name; arrays have the shape and element type expected and are C-contiguous in native order.
 
     Raises GE6002 (missing), GE6003 (unknown), GE6004 (shape) or GE6005 (element type).
     """
@@ -57,7 +62,9 @@ def _by_name(inputs: Inputs, expected: Sequence[TensorInfo]) -> Mapping[str, Any
     return {info.name: value for info, value in zip(expected, values, strict=False)}
 
 
-def _checked(value: Any, info: TensorInfo) -> NDArray[Any]:
+def _checked(value: Any, info: TensorInfo) -> Any:
+    if info.dtype is None or info.shape is None:
+        return value
     array = np.asarray(value)
     if array.dtype.newbyteorder("=") != info.dtype:
         what = f"element type {array.dtype.name}, the model wants {info.dtype.name}"

@@ -1,4 +1,4 @@
-"""Cases of the ONNX standard, compiled to an OM file, read back and run: kernels, host operators, and values of any type.
+"""Cases of the ONNX standard, compiled to an OM file, read back and run: kernels, host operators, values of any type.
 
 Every operator has a case of its own in test/dialects/onnx; here are some of each kind that the OM file must carry.
 """

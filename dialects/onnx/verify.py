@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from ge.dialects.onnx.attributes import has_kind
@@ -87,8 +87,3 @@ def _pairs(
 ) -> Iterator[tuple[Parameter, Attribute | None]]:
     for position, type in enumerate(types):
         yield parameters[min(position, len(parameters) - 1)], type
-
-
-def value_code(value: SSAValue) -> str:
-    """The type of a value as the operator table writes it."""
-    return type_code(value.type)

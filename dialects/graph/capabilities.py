@@ -51,12 +51,11 @@ MAX_STRIDE = 63
 MAX_PLANE_SIDE = 32767
 """The largest height or width of a feature map that `cube.load3d` takes."""
 
-CONV_WINDOW_BYTES = 256 * 1024
-"""Whole input rows under one convolution window, of one block of 16 channels: a quarter of the smallest L1 (1 MiB)."""
+CONV_WINDOW_BYTES = 512 * 1024
+"""Whole input rows under the windows of two output rows, for one block of 16 channels: half of the smallest L1."""
 
 POOL_WINDOW_BYTES = 96 * 1024
-"""Whole input rows under one pooling window, of one block of 16 channels (global pooling: one row): they share the
-unified buffer (248 KiB at least) with a float32 copy."""
+"""One pooling window, of one block of 16 channels: it shares the unified buffer (248 KiB or more) with float32 sums."""
 
 SOFTMAX_ROW_ELEMENTS = 8192
 """The longest row of a softmax: a row and its float32 intermediates lie in the unified buffer."""
@@ -138,8 +137,9 @@ def _conv2d(op: Conv2DOp) -> str | None:
         return f"the stride is larger than {MAX_STRIDE}"
     if max(height, width) > MAX_PLANE_SIDE:
         return f"the feature map is larger than {MAX_PLANE_SIDE}"
-    if ((kernel[0] - 1) * dilations[0] + 1) * width * C0 * 2 > CONV_WINDOW_BYTES:
-        return "the rows under one window do not fit into L1"
+    rows = (kernel[0] - 1) * dilations[0] + 1 + op.strides.get_values()[0]
+    if rows * width * C0 * 2 > CONV_WINDOW_BYTES:
+        return "the rows under the windows of two output rows do not fit into L1"
     return None
 
 
@@ -151,9 +151,8 @@ def _pool2d(op: Pool2DOp) -> str | None:
     if min(pads) < 0 or any(pads[i] >= kernel[i % 2] for i in range(4)):
         return "the padding is not smaller than the window"
     is_global = kernel == (height, width) and not any(pads)
-    rows = 1 if is_global else kernel[0]
-    if rows * (width + pads[1] + pads[3]) * C0 * 2 > POOL_WINDOW_BYTES:
-        return "the rows under one window do not fit into the unified buffer"
+    if not is_global and kernel[0] * kernel[1] * C0 * 2 > POOL_WINDOW_BYTES:
+        return "one window does not fit into the unified buffer"
     return None
 
 

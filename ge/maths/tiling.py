@@ -29,6 +29,10 @@ ACCUMULATOR_BYTES = 64
 """Bytes of 16 lanes of float32: one position of one output block in L0C."""
 
 
+TILE_INSTRUCTIONS = 12
+"""Instructions of a tile apart from those of its pieces: loads, the start of the accumulator, the way out."""
+
+
 @dataclass(frozen=True)
 class Machine:
     """What the search knows of a core: bytes of its buffers, bytes per cycle of its paths, cycles of an instruction."""
@@ -180,7 +184,8 @@ def slab_rows(problem: Contraction, m: int) -> int:
 def fits(problem: Contraction, machine: Machine, tiling: Tiling) -> bool:
     """Whether L1 and L0C hold what a tiling keeps there; `_tilings` sees to L0A, L0B and the unified buffer.
 
-    What comes in each turn of a loop is there as often as the loop has stages, if it has more than one turn.
+    What comes in each turn of a loop is there as often as the loop has stages, if it has more than one turn. A last,
+    shorter piece comes after its loop.
     """
     turns_n, turns_m = tiling.turns(problem)
     outer = tiling.stages if turns_n * turns_m > 1 else 1
@@ -188,7 +193,7 @@ def fits(problem: Contraction, machine: Machine, tiling: Tiling) -> bool:
     weight_copies = {
         "core": tiling.stages if turns_n > 1 else 1,
         "slab": slab_copies,
-        "piece": tiling.stages,
+        "piece": tiling.stages + 1,
     }[tiling.weights]
     l1 = tiling.slab_bytes(problem) * slab_copies + tiling.weight_bytes(problem) * weight_copies
     return l1 <= machine.l1 and tiling.m * tiling.n1 * ACCUMULATOR_BYTES * outer <= machine.l0c
@@ -220,7 +225,7 @@ def estimate(problem: Contraction, machine: Machine, tiling: Tiling) -> float:
         first, reload = slab / slabs, turns_n * filters
     else:
         first, reload = (slab + filters) / slabs, 0.0
-    turn = max(units) + sum(units) / 20
+    turn = max(units) + sum(units) / 20 + TILE_INSTRUCTIONS * machine.issue
     return machine.latency + first + reload + turns_n * turns_m * turn + vector + store
 
 

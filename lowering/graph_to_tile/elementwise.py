@@ -25,6 +25,7 @@ from ge.dialects.graph.capabilities import broadcast_form
 from ge.dialects.graph.constants import constant_array
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import gm_type
+from ge.ir.attributes import layout_of
 from ge.lowering.graph_to_tile.activations import activation_cost, emit_activation, keeps_precision
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel, storage_of
@@ -183,6 +184,8 @@ def lower_binary(op: BinaryOp, target: Target) -> Outlined:
         full = op.b if special is op.a else op.a
         return Outlined(b.kernel, [full, special], _OPERATORS[kind])
     elif forms[special] == "channel":
+        if layout_of(op.y.type) != "NC1HWC0":
+            raise no_kernel(op, "channels that broadcast in a plain format")
         b = _per_channel(op, special, target)
     else:
         b = _trailing(op, special, target)
@@ -322,16 +325,24 @@ def _trailing(op: BinaryOp, vector: SSAValue, target: Target) -> KernelBuilder:
 def _ragged_rows(
     op: BinaryOp, vector: SSAValue, shapes: dict[SSAValue, Sequence[int]], target: Target
 ) -> KernelBuilder:
-    """`_trailing` for rows that do not fill their last block: one core stores them one by one."""
+    """`_trailing` for rows that do not fill their last block.
+
+    One core stores the rows one by one, and rows too long for one tile part by part, the last part first: what a store
+    rounds up to is then written afterwards.
+    """
     rows, length = shapes[op.y]
-    if 2 * 3 * 2 * length > target.ub:
-        raise no_kernel(op, f"rows of {length} elements do not fit into the unified buffer")
+    room = target.ub // target.stages // (3 * F16_BLOCK)
+    size = C0 * deal_evenly(ceil_div(length, C0), room, 1).size
+    parts = ceil_div(length, size)
     b = _binary_builder(op, shapes, 1)
     sources = dict(zip((op.a, op.b), b.inputs, strict=True))
-    loaded = {vector: b.load(sources[vector], (0, 0), (1, length))}
+    kept = b.load(sources[vector], (0, 0), (1, size), HARMLESS) if parts == 1 else None
     full = op.b if vector is op.a else op.a
-    with b.loop(0, rows, 1, stages=target.stages) as turn:
-        loaded[full] = b.load(sources[full], (turn.counter, 0), (1, length))
+    with b.deal(rows * parts, target.stages) as number:
+        row, part = b.split(number, rows, parts)
+        column = b.times(b.minus(parts - 1, part), size)
+        loaded = {full: b.load(sources[full], (row, column), (1, size), HARMLESS)}
+        loaded[vector] = kept or b.load(sources[vector], (0, column), (1, size), HARMLESS)
         y = b.binary(str(op.kind.data), loaded[op.a], loaded[op.b])
-        b.store(y, b.outputs[0], (turn.counter, 0), (1, length))
+        b.store(y, b.outputs[0], (row, column), (1, size))
     return b

@@ -126,35 +126,46 @@ def _tile_bytes(op: Pool2DOp, tile: WindowTile) -> int:
     return tile.planes * taken
 
 
-def _window_tile(op: Pool2DOp, planes: int, rows: int) -> WindowTile:
-    """The tile of so many channel blocks and output rows."""
-    columns = shape_of(op.y)[3]
+def _window_tile(op: Pool2DOp, planes: int, rows: int, columns: int) -> WindowTile:
+    """The tile of so many channel blocks, output rows and output columns."""
     (kh, kw), (sh, sw) = op.kernel.get_values(), op.strides.get_values()
     return WindowTile(planes, rows, columns, (rows - 1) * sh + kh, (columns - 1) * sw + kw)
 
 
 def _choose_tile(op: Pool2DOp, target: Target) -> tuple[WindowTile, int]:
-    """The largest tile of which two fit (or one, if not two do), and the stages that leaves."""
-    n, c1, height, _, _ = storage_of(op.y)
+    """The largest tile of which two fit (or one, if not two do), and the stages that leaves.
+
+    Tiles are whole rows as long as one fits, then parts of a row.
+    """
+    n, c1, height, width, _ = storage_of(op.y)
     for stages in (2, 1) if target.double_buffer else (1,):
         room = target.ub // stages
-        fitting = [rows for rows in range(1, height + 1) if _tile_bytes(op, _window_tile(op, 1, rows)) <= room]
-        if not fitting:
+
+        def fits(rows: int, columns: int, room: int = room) -> bool:
+            return _tile_bytes(op, _window_tile(op, 1, rows, columns)) <= room
+
+        columns = next((size for size in _part_sizes(width) if fits(1, size)), 0)
+        if not columns:
             continue
-        rows = deal_evenly(height, max(fitting), max(1, target.cores // (n * c1))).size
-        planes = max(1, room // _tile_bytes(op, _window_tile(op, 1, rows))) if rows == height else 1
-        return _window_tile(op, deal_evenly(c1, planes, max(1, target.cores // n)).size, rows), stages
-    raise no_kernel(op, "the rows under one window do not fit into the unified buffer")
+        most = max(rows for rows in range(1, height + 1) if fits(rows, columns))
+        rows = deal_evenly(height, most, max(1, target.cores // (n * c1))).size
+        whole = rows == height and columns == width
+        planes = room // _tile_bytes(op, _window_tile(op, 1, rows, columns)) if whole else 1
+        return _window_tile(op, deal_evenly(c1, planes, max(1, target.cores // n)).size, rows, columns), stages
+    raise no_kernel(op, "one window does not fit into the unified buffer")
+
+
+def _part_sizes(total: int) -> Iterator[int]:
+    """The sizes of the parts when ``total`` is cut into 1, 2, 3, ... parts."""
+    return (ceil_div(total, parts) for parts in range(1, total + 1))
 
 
 def _windows(op: Pool2DOp, target: Target) -> tuple[KernelBuilder, list[ConstantOp]]:
     """Pooling over windows; see the module docstring."""
-    n, c1, out_height, _, _ = storage_of(op.y)
-    _, _, height, width, _ = storage_of(op.x)
+    n, c1, out_height, out_width, _ = storage_of(op.y)
     tile, stages = _choose_tile(op, target)
     reciprocals = [] if _is_max(op) else _reciprocals(op)
-    scale = None if _is_max(op) or reciprocals else 1 / math.prod(op.kernel.get_values())
-    tiles = (n, ceil_div(c1, tile.planes), ceil_div(out_height, tile.rows))
+    tiles = (n, ceil_div(c1, tile.planes), ceil_div(out_height, tile.rows), ceil_div(out_width, tile.columns))
     b = KernelBuilder(
         f"{op.kind.data}_pool",
         [memory_type(op.x), *(memory_type(constant.y) for constant in reciprocals)],
@@ -162,24 +173,32 @@ def _windows(op: Pool2DOp, target: Target) -> tuple[KernelBuilder, list[Constant
         min(target.cores, math.prod(tiles)),
     )
     b.name_arguments("x", *(["per_row", "per_column"] if reciprocals else []), "y")
-    top, left, _, _ = op.pads.get_values()
-    inside = top == left == 0 and c1 % tile.planes == 0 and tile.in_columns <= width
-    inside = inside and (tiles[2] - 1) * tile.rows * op.strides.get_values()[0] + tile.in_rows <= height
-    fill = None if inside else LOWEST if _is_max(op) else 0.0
-    columns = _load_columns(b) if reciprocals else None
+    (sh, sw), (top, left, _, _) = op.strides.get_values(), op.pads.get_values()
+    fill = None if _is_inside(op, tile, tiles) else LOWEST if _is_max(op) else 0.0
     with b.deal(math.prod(tiles), stages) as number:
-        image, plane, row = b.split(number, *tiles)
-        plane, row = b.times(plane, tile.planes), b.times(row, tile.rows)
-        first = b.minus(b.times(row, op.strides.get_values()[0]), top)
+        image, plane, row, column = b.split(number, *tiles)
+        plane, row, column = b.times(plane, tile.planes), b.times(row, tile.rows), b.times(column, tile.columns)
+        corner = (b.minus(b.times(row, sh), top), b.minus(b.times(column, sw), left))
         sizes = (1, tile.planes, tile.in_rows, tile.in_columns, C0)
-        x = b.load(b.inputs[0], (image, plane, first, -left, 0), sizes, fill, shape=sizes[1:])
+        x = b.load(b.inputs[0], (image, plane, *corner, 0), sizes, fill, shape=sizes[1:])
         y = _reduce_windows(b, op, x, tile)
-        if scale is not None:
-            y = b.scalar("muls", y, scale)
-        elif columns is not None:
-            y = b.binary("mul", b.binary("mul", y, columns), _load_rows(b, row, tile))
-        b.store(b.cast(y, f16), b.outputs[0], (image, plane, row, 0, 0), (1, *tile.shape))
+        if reciprocals:
+            per_row = _load_counts(b, b.inputs[1], row, tile.rows, (1, tile.rows, 1, C0))
+            per_column = _load_counts(b, b.inputs[2], column, tile.columns, (1, 1, tile.columns, C0))
+            y = b.binary("mul", b.binary("mul", y, per_column), per_row)
+        elif not _is_max(op):
+            y = b.scalar("muls", y, 1 / math.prod(op.kernel.get_values()))
+        b.store(b.cast(y, f16), b.outputs[0], (image, plane, row, column, 0), (1, *tile.shape))
     return b, reciprocals
+
+
+def _is_inside(op: Pool2DOp, tile: WindowTile, tiles: tuple[int, int, int, int]) -> bool:
+    """Whether the input of every tile lies inside the feature map."""
+    _, c1, height, width, _ = storage_of(op.x)
+    (sh, sw), (top, left, _, _) = op.strides.get_values(), op.pads.get_values()
+    last_row, last_column = (tiles[2] - 1) * tile.rows * sh, (tiles[3] - 1) * tile.columns * sw
+    fits = last_row + tile.in_rows <= height and last_column + tile.in_columns <= width
+    return top == left == 0 and c1 % tile.planes == 0 and fits
 
 
 def _reduce_windows(b: KernelBuilder, op: Pool2DOp, x: SSAValue, tile: WindowTile) -> SSAValue:
@@ -218,14 +237,7 @@ def _counts(op: Pool2DOp, axis: int) -> np.ndarray[tuple[int], np.dtype[np.float
     return (np.minimum(starts + op.kernel.get_values()[axis], last) - np.maximum(starts, first)).astype(np.float64)
 
 
-def _load_columns(b: KernelBuilder) -> SSAValue:
-    """The reciprocals per column: 1 x 1 x columns x 16."""
-    columns, _ = gm_type(b.inputs[2]).sizes
-    return b.load(b.inputs[2], (0, 0), (columns, C0), shape=(1, 1, columns, C0))
-
-
-def _load_rows(b: KernelBuilder, row: Index, tile: WindowTile) -> SSAValue:
-    """The reciprocals of the rows of a tile: 1 x rows x 1 x 16."""
-    rows, _ = gm_type(b.inputs[1]).sizes
-    fill = None if rows % tile.rows == 0 else 1.0
-    return b.load(b.inputs[1], (row, 0), (tile.rows, C0), fill, shape=(1, tile.rows, 1, C0))
+def _load_counts(b: KernelBuilder, source: SSAValue, start: Index, count: int, shape: tuple[int, ...]) -> SSAValue:
+    """The reciprocals of the rows or columns of a tile."""
+    fill = None if gm_type(source).sizes[0] % count == 0 else 1.0
+    return b.load(source, (start, 0), (count, C0), fill, shape=shape)

@@ -75,6 +75,7 @@ def test_cost_of_functions() -> None:
         ((5, 37), (5, 37), "ND"),
         ((5, 7), (7,), "ND"),
         ((64,), (50, 64), "ND"),
+        ((3, 999), (999,), "ND"),
         ((1, 6400), (6400,), "ND"),
         ((3, 50, 64), (50, 64), "ND"),
         ((1,), (5, 9), "ND"),
@@ -116,6 +117,8 @@ def test_fused_activations(function: ActivationAttr, check: Check, check_small: 
 def test_what_has_no_kernel(check: Check, value: Value) -> None:
     with pytest.raises(GeError, match="not a function of the vector unit"):
         lower_binary(BinaryOp("pow", value((4,)), value((4,))), check.target)
+    with pytest.raises(GeError, match="channels that broadcast in a plain format"):
+        lower_binary(BinaryOp("add", value((2, 16, 4, 4)), value((1, 16, 1, 1))), check.target)
     with pytest.raises(GeError, match="relu after operands that broadcast"):
         lower_binary(BinaryOp("add", value((4, 8)), value((8,)), activation=ActivationAttr("relu")), check.target)
     with pytest.raises(GeError, match="broadcast in a way that has no kernel"):

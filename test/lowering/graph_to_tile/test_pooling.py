@@ -44,9 +44,23 @@ def test_whole_planes(shape: tuple[int, ...], kind: str, check: Check, check_sma
 
 
 def test_large_feature_maps_fit(check: Check, value: Value) -> None:
-    for shape, kernel in [((1, 64, 224, 224), (3, 3)), ((1, 32, 190, 190), (190, 190)), ((4, 16, 64, 500), (5, 5))]:
+    for shape, kernel in [
+        ((1, 64, 224, 224), (3, 3)),
+        ((1, 32, 190, 190), (190, 190)),
+        ((4, 16, 64, 500), (5, 5)),
+        ((1, 16, 8, 9000), (2, 1)),
+        ((1, 16, 90, 90), (55, 55)),
+    ]:
         outlined = lower_pool2d(Pool2DOp(value(shape, "NC1HWC0"), "average", kernel), check.target)
         check.check_capacity(outlined)
+
+
+@pytest.mark.parametrize("kind", ["max", "average"])
+def test_rows_too_wide_for_one_tile(kind: str, check_small: Check, value: Value) -> None:
+    """Tiles are parts of a row: the columns of padding, and the counts, are those of the part."""
+    x = value((1, 20, 5, 300), "NC1HWC0")
+    check_small(Pool2DOp(x, kind, (3, 4), strides=(2, 3), pads=(1, 2, 1, 1)), lower_pool2d)
+    check_small(Pool2DOp(x, kind, (2, 2)), lower_pool2d)
 
 
 def test_counts_become_constants_only_where_windows_differ(check: Check, value: Value) -> None:

@@ -437,17 +437,17 @@ ERRORS: dict[str, ErrorKind] = {**_INPUT, **_OPTIONS, **_IR, **_COMPILE, **_OM_F
 class GeError(Exception):
     """An error that a user can cause and mend. ``why`` and ``remedy`` default to what :data:`ERRORS` says of the code.
 
-    ``where`` names a model node, an operation or a position ``file:line:column``.
+    ``what`` is one line (see :func:`one_line`). ``where`` names a model node, an operation or a position ``file:line:column``.
     """
 
     def __init__(
         self, code: str, what: str, where: str | None = None, why: str | None = None, remedy: str | None = None
     ) -> None:
         kind = ERRORS[code]
-        super().__init__(what)
         self.code = code
-        self.what = what
-        self.where = where
+        self.what = one_line(what)
+        self.where = None if where is None else one_line(where)
+        super().__init__(self.what)
         self.why = kind.cause if why is None else why
         self.remedy = kind.remedy if remedy is None else remedy
 
@@ -457,6 +457,24 @@ class GeError(Exception):
             lines.append(f"  at: {self.where}")
         lines += [f"  why: {self.why}", f"  fix: {self.remedy}"]
         return "\n".join(lines)
+
+
+_LONGEST = 1000
+"""Characters of a message that are shown: names in a damaged file may be longer than anyone wants to read."""
+
+
+def one_line(text: str) -> str:
+    """A text that is shown as one line: names and foreign messages in it may hold line breaks and control characters.
+
+    Line breaks become spaces, other characters that cannot be printed their escapes, and what is too long is cut in the
+    middle.
+    """
+    text = " ".join(filter(None, map(str.strip, text.splitlines())))
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST * 3 // 4]} ... {text[-_LONGEST // 4 :]}"
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def errors_table() -> str:

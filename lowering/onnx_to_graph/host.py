@@ -28,5 +28,8 @@ def refuse_custom(module: ModuleOp) -> None:
     found = [op for op in module.walk() if isinstance(op, Custom) and not op.domain.startswith(STANDARD)]
     if not found:
         return
-    lines = [f"  {', '.join(node_names(op)) or '(unnamed)'}: {op.op_type} of domain '{op.domain}'" for op in found]
-    raise GeError("GE4001", "the model has operators that are not known:\n" + "\n".join(lines))
+    nodes: dict[str, list[str]] = {}
+    for op in found:
+        nodes.setdefault(f"{op.op_type} of domain '{op.domain}'", []).extend(node_names(op) or ("unnamed",))
+    listed = [f"{operator} (node {', '.join(names)})" for operator, names in nodes.items()]
+    raise GeError("GE4001", f"the model has operators that are not known: {', '.join(listed)}")

@@ -35,6 +35,24 @@ def test_message_form() -> None:
     assert str(GeError("GE1001", "x", why="W.", remedy="F.")).endswith("  why: W.\n  fix: F.")
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    {
+        "a\nb": "a b",
+        "a \r\n\n  b\n": "a b",
+        "name '\x1b[31m'": "name '\\x1b[31m'",
+        "right to left \u202e": "right to left \\u202e",
+        "卷积 'é'": "卷积 'é'",
+        "\ud800": "\\ud800",
+        "x" * 5000: "x" * 750 + " ... " + "x" * 250,
+    }.items(),
+)
+def test_messages_are_one_readable_line(text: str, shown: str) -> None:
+    error = GeError("GE1001", text, text)
+    assert error.what == error.where == shown
+    assert str(error).count("\n") == 3
+
+
 def test_unknown_codes_are_refused() -> None:
     with pytest.raises(KeyError):
         GeError("GE9999", "x")

@@ -120,7 +120,7 @@ def test_bad_models_are_one_error_and_leave_nothing_behind(tmp_path: Path, model
         (cut, "GE1011", ""),
         (text, "GE1010", ""),
         (shape, "GE3011", "input 'x' has shape [?, 3]"),
-        (foo, "GE4001", "foo: Foo"),
+        (foo, "GE4001", "Foo of domain '' (node foo)"),
         (custom, "GE4001", "my.domain"),
     ]:
         error = error_of(f"--model={path}", f"--output={output}")

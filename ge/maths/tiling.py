@@ -61,7 +61,7 @@ class Machine:
     """Cycles of a vector instruction that waits for the one before."""
     store_rate: float
     """Unified buffer to device memory, which has to take the results."""
-    issue: float = 8
+    issue: float = 12
     """Cycles that every instruction costs with its synchronisation, whatever it does."""
 
     def window_rate(self, m: int, out_width: int) -> float:

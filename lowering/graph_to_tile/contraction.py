@@ -66,22 +66,17 @@ class Operands(Protocol):
 
 
 @dataclass(frozen=True)
-class LoadedWeights:
-    """Weights in L1, or those that every piece loads for itself."""
-
-    tile: SSAValue | None
-    start: Index
-    """The K block of the group at which the current slab begins, less that at which ``tile`` begins."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """What the matrix products on one slab read."""
+class Chunk:
+    """A slab and its weights, of which pieces are multiplied."""
 
     tile: TilePosition
     slab: SSAValue
     position: Index
-    weights: LoadedWeights
+    """The position of the tile's first window in the slab."""
+    weights: SSAValue | None
+    """Weights in L1; None when every piece loads its own."""
+    start: Index
+    """The K block of ``weights`` (or of the group, when there are none) at which the slab begins."""
 
 
 @dataclass(frozen=True)
@@ -167,31 +162,29 @@ class ContractionKernel:
         position = b.named("position", self.operands.first_position(b, tile))
         with b.loop(0, self.problem.c1, tiling.c1, [acc], tiling.stages) as turn:
             slab = b.named("slab", self.operands.slab(b, tile, turn.counter, tiling.c1))
-            start = b.times(turn.counter, self.problem.taps)
+            weights, start = resident, b.times(turn.counter, self.problem.taps)
             if tiling.weights == "slab":
-                loaded = self.operands.weights(b, tile, start, tiling.c1 * self.problem.taps)
-                weights = LoadedWeights(b.named("weights", loaded), 0)
-            else:
-                weights = LoadedWeights(resident, start)
-            source = Piece(tile, slab, position, weights)
-            turn.results = [self._accumulate(source, turn.carried[0])]
+                weights = b.named("weights", self.operands.weights(b, tile, start, tiling.c1 * self.problem.taps))
+                start = 0
+            chunk = Chunk(tile, slab, position, weights, start)
+            turn.results = [self._accumulate(chunk, turn.carried[0])]
         self._epilogue(turn.results[0], tile)
 
-    def _accumulate(self, source: Piece, acc: SSAValue) -> SSAValue:
+    def _accumulate(self, chunk: Chunk, acc: SSAValue) -> SSAValue:
         """Add the product of a slab and its weights, piece by piece; the last piece may be shorter."""
         k1, blocks = self.tiling.k1, self.tiling.c1 * self.problem.taps
         whole = blocks // k1 * k1
         with self.b.loop(0, whole, k1, [acc], self.tiling.stages) as turn:
-            turn.results = [self._product(source, turn.counter, k1, turn.carried[0])]
+            turn.results = [self._product(chunk, turn.counter, k1, turn.carried[0])]
         acc = turn.results[0]
-        return acc if whole == blocks else self._product(source, whole, blocks - whole, acc)
+        return acc if whole == blocks else self._product(chunk, whole, blocks - whole, acc)
 
-    def _product(self, source: Piece, k: Index, blocks: int, acc: SSAValue) -> SSAValue:
+    def _product(self, chunk: Chunk, k: Index, blocks: int, acc: SSAValue) -> SSAValue:
         b, windows = self.b, self.windows
         left = b.add(
             Im2colOp(
-                source.slab,
-                source.position,
+                chunk.slab,
+                chunk.position,
                 k,
                 (blocks, self.tiling.m),
                 kernel=windows.kernel,
@@ -201,11 +194,11 @@ class ContractionKernel:
                 out_width=windows.out_width,
             )
         )
-        start = b.plus(source.weights.start, k)
-        if source.weights.tile is None:
-            right = self.operands.weights(b, source.tile, start, blocks)
+        start = b.plus(chunk.start, k)
+        if chunk.weights is None:
+            right = self.operands.weights(b, chunk.tile, start, blocks)
         else:
-            right = self.operands.piece(b, source.weights.tile, start, blocks)
+            right = self.operands.piece(b, chunk.weights, start, blocks)
         b.named("a", left.result)
         return b.named("acc", b.add(MatmulOp(left.result, b.named("b", right), acc)).result)
 

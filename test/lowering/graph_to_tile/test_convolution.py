@@ -10,6 +10,7 @@ import pytest
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph import ActivationAttr, Conv2DOp
+from ge.dialects.tile.types import tile_type
 from ge.ir.constants import Array
 from ge.ir.errors import GeError
 from ge.lowering.graph_to_tile.convolution import lower_conv2d
@@ -77,6 +78,21 @@ def test_groups_that_share_blocks_have_no_kernel(check: Check, value: Value, fil
     op = Conv2DOp(value((1, 24, 5, 5), "NC1HWC0"), filters(np.ones((24, 8, 1, 1))), groups=3)
     with pytest.raises(GeError, match=r"GE4010.*do not fill blocks of 16"):
         lower_conv2d(op, check.target)
+
+
+def test_weights_of_a_large_window_come_piece_by_piece(
+    check_small: Check, value: Value, filters: Constant, vector: Constant
+) -> None:
+    random = np.random.default_rng(0)
+    op = Conv2DOp(
+        value((1, 20, 12, 10), "NC1HWC0"),
+        filters(random.standard_normal((40, 20, 9, 9)) / 40),
+        vector(random.standard_normal(40)),
+        pads=(4, 4, 4, 4),
+    )
+    outlined = check_small(op, lower_conv2d)
+    loads = [o for o in outlined.kernel.walk() if o.name == "tile.load" and o.operands[0].name_hint == "w"]
+    assert loads and all(tile_type(load.results[0]).sizes[0] < 81 for load in loads)
 
 
 def test_without_double_buffering(check: Check, value: Value, filters: Constant) -> None:

@@ -2,7 +2,7 @@
 
 ::
 
-    python bench/spine.py --models=DIR [NAME ...]
+    python -m bench.spine --models=DIR [NAME ...]
 
 Writes docs/spine-results.md. The light models come with the onnx package (their weights are generated, so their outputs
 say little); the others are ``DIR/NAME.onnx``. Each model is compiled and run in a process of its own, once with fusion
@@ -96,7 +96,7 @@ def markdown(rows: list[list[str]]) -> str:
     lines = [
         "# Results on public models",
         "",
-        "Written by `python bench/spine.py --models=DIR`. Every model is compiled for Ascend310P3, run once on the",
+        "Written by `python -m bench.spine --models=DIR`. Every model is compiled for Ascend310P3, run once on the",
         "simulator on random inputs (seed 0) and compared with onnxruntime in float32. Errors are parts of the largest",
         "value of the output; the worst output is shown. Cycles and milliseconds are estimates from the description of",
         "the chip, not measurements. *access* is the size of the operands and results of all launches, and what it",
@@ -112,7 +112,7 @@ def markdown(rows: list[list[str]]) -> str:
 
 def main() -> None:
     """Run the models named, or all, and write the page after each."""
-    parser = argparse.ArgumentParser("bench/spine.py", description="Compile and run public models.")
+    parser = argparse.ArgumentParser("python -m bench.spine", description="Compile and run public models.")
     parser.add_argument("--models", type=Path, default=Path("models"), help="folder of the models that are not light")
     parser.add_argument("names", nargs="*", choices=[*MODELS, []], help="the models to run (default all)")
     arguments = parser.parse_args()

@@ -152,6 +152,14 @@ def test_the_report_says_what_happened(folder: Path, capsys: pytest.CaptureFixtu
     assert [each["passed"] for each in facts["agreement"]] == [True, True]
 
 
+def test_the_profile_has_a_line_for_each_task(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ge_run.run([f"{folder}/model.om", "--random-input", "--profile"])
+    lines = capsys.readouterr().out.splitlines()
+    for task in read_model(folder / "model.om").tasks:
+        (line,) = [line for line in lines if line.startswith(f"{task.operator} ({task.kind})")]
+        assert ("host" if task.on_host else f"{task.blocks} cores") in line
+
+
 def test_netron_shows_every_operator_and_weight(folder: Path) -> None:
     file = folder / "model.om"
     (graph,) = netron(file)["graphs"]

@@ -11,6 +11,7 @@ from onnx import TensorProto, helper
 from onnx_models import ModelBuilder
 
 from ge.ir.errors import GeError
+from ge.ir.parser import parse_module
 from ge.tools import ge_compiler
 from ge.tools.compilation import FUSIONS
 from ge.tools.options import ATC_OPTIONS
@@ -127,6 +128,21 @@ def test_bad_models_are_one_error_and_leave_nothing_behind(tmp_path: Path, model
         assert (error.code, words in error.what) == (code, True), f"{path}: {error}"
     assert '--input_shape="x:1,3"' in error_of(f"--model={shape}").remedy
     assert not output.exists()
+
+
+def test_stages_before_an_error_stay_readable(tmp_path: Path) -> None:
+    builder = ModelBuilder()
+    x = builder.input("x", 1, 3, 8, 8)
+    builder.output(builder.node("Conv", x, builder.weights(16, 3, 3, 3), name="conv"))
+    model = builder.build()
+    model.graph.node.add(op_type="Foo", domain="my.domain", name="foo", input=["conv"], output=["y"])
+    model.graph.output[0].name = "y"
+    model.opset_import.add(domain="my.domain", version=1)
+    onnx.save(model, tmp_path / "model.onnx")
+    assert error_of(f"--model={tmp_path}/model.onnx", f"--debug={tmp_path}/dump").code == "GE4001"
+    files = sorted(path.name for path in (tmp_path / "dump").iterdir())
+    assert files == ["01-onnx.mlir", "02-onnx-optimised.mlir", "model.weights"]
+    parse_module(tmp_path / "dump" / files[1]).verify()
 
 
 def test_bad_chips_and_places_are_one_error(tmp_path: Path, model: Path) -> None:

@@ -80,12 +80,8 @@ def _filled_tile(k: KernelBuilder, op: tile.LoadOp) -> UbTile:
     slot = k.scope.slot
     with k.before_loops():
         alloc = k.reserve(Space.UB, layout.extent * type.element_bytes, op.result.name_hint, 1 if slot is None else 2)
-        if slot is None:
-            fill(k, UbTile(alloc.result, 0, layout, type.element_bytes), op.fill_value)
-        else:
-            with k.loop(0, 2) as copy:
-                offset = k.math.mul(k.math.parity(copy), alloc.copy_bytes)
-                fill(k, UbTile(alloc.result, offset, layout, type.element_bytes), op.fill_value)
+        for copy in range(alloc.copy_count):
+            fill(k, UbTile(alloc.result, copy * alloc.copy_bytes, layout, type.element_bytes), op.fill_value)
     offset = 0 if slot is None else k.math.mul(slot, alloc.copy_bytes)
     return UbTile(alloc.result, offset, layout, type.element_bytes)
 

@@ -1,7 +1,7 @@
 """What is known of an offset into a buffer: a sum of multiples of index values, one of which may choose the copy.
 
 An access to a buffer with two copies has an offset `slot * size + ...`, where `slot` is a remainder by 2 and `size` the
-size of one copy. No other term of the offset can look like that, because it would reach beyond the copy.
+size of one copy, or one that is known. No other term of the offset can look like that: it would reach beyond the copy.
 """
 
 from __future__ import annotations
@@ -88,11 +88,28 @@ def without_slot(value: SSAValue, alloc: AllocOp) -> int | SSAValue:
 def use_first_copy(op: Instruction, alloc: AllocOp) -> None:
     """Let an instruction access the first copy of `alloc` where it accesses the copy in turn."""
     fields: dict[str, FieldValue] = {field.name: op.field(field.name) for field in op.FIELDS}
+    before: list[SSAValue] = []
     for field in op.address_fields():
         buffer, offset = op.address(field.name)
         if buffer is alloc.result and isinstance(offset, SSAValue):
+            before.append(offset)
             offset = without_slot(offset, alloc)
+        elif buffer is alloc.result and isinstance(offset, int):
+            offset %= alloc.copy_bytes
         fields[field.name] = (buffer, offset)
     changed = type(op)(**fields)
     changed.attributes |= op.attributes
     replace(op, changed)
+    for offset in before:
+        _erase_unused(offset)
+
+
+def _erase_unused(value: SSAValue) -> None:
+    """Erase the arithmetic for a value that nothing uses any more."""
+    owner = value.owner
+    if isinstance(owner, arith.AddiOp | arith.MuliOp | arith.RemUIOp) and not value.uses:
+        operands = list(owner.operands)
+        owner.detach()
+        owner.erase()
+        for operand in operands:
+            _erase_unused(operand)

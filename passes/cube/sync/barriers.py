@@ -35,14 +35,24 @@ class Barrier:
 def barriers(kernel: CubeKernelOp, hazards: Sequence[Hazard], sync: Sync) -> list[Barrier]:
     """The barriers that a kernel needs besides those that it has."""
     present = list(_present(kernel))
+    unordered = [hazard for hazard in hazards if _is_unordered(hazard, present, sync)]
     added: list[Barrier] = []
-    inside = [hazard for hazard in hazards if hazard.source.op.pipe is hazard.sink.op.pipe]
-    for hazard in sorted(inside, key=lambda hazard: (hazard.carried, hazard.sink.order)):
-        source, sink = hazard.source.op, hazard.sink.op
-        if sink.pipelined_after(source) or _is_between([*present, *added], hazard) or is_ordered(sync, hazard):
-            continue
-        added.append(Barrier(sink.pipe, hazard.block, hazard.end))
+    for hazard in sorted(unordered, key=lambda hazard: (hazard.carried, hazard.sink.order)):
+        if not _is_between(added, hazard):
+            added.append(Barrier(hazard.sink.op.pipe, hazard.block, hazard.end))
+    for barrier in list(added):
+        others = [other for other in added if other is not barrier]
+        if all(_is_between(others, hazard) for hazard in unordered):
+            added = others
     return added
+
+
+def _is_unordered(hazard: Hazard, present: Sequence[Barrier], sync: Sync) -> bool:
+    """Whether a hazard is inside one pipe, and nothing orders it yet."""
+    source, sink = hazard.source.op, hazard.sink.op
+    if source.pipe is not sink.pipe or sink.pipelined_after(source):
+        return False
+    return not _is_between(present, hazard) and not is_ordered(sync, hazard)
 
 
 def _present(kernel: CubeKernelOp) -> Iterable[Barrier]:

@@ -19,7 +19,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation
 
 from ge.dialects.cube.spaces import Pipe
-from ge.passes.cube.sync.pairs import Handshake, Pair, Sync, Time, knowledge
+from ge.passes.cube.sync.pairs import Handshake, Pair, Sync, Time, Told, knowledge
 
 
 @dataclass(frozen=True)
@@ -117,12 +117,12 @@ def _apart(sync: Sync, a: Pair, b: Pair) -> bool:
 def _is_over(sync: Sync, pair: Pair, early: _Span, late: _Span) -> bool:
     """Whether the source pipe knows, when the late span begins, that the destination pipe has passed the early one."""
     block = early.block
-    known = knowledge(sync.pairs, block, pair.dst, early.last, None, carried=False)
+    known = knowledge(sync.pairs, block, [Told(pair.dst, early.last)], None, carried=False)
     if pair.src not in known or known[pair.src] > late.first:
         return False
     if not _is_repeated(block):
         return True
-    again = knowledge(sync.pairs, block, pair.dst, late.last, None, carried=True)
+    again = knowledge(sync.pairs, block, [Told(pair.dst, late.last)], None, carried=True)
     return pair.src in again and again[pair.src] <= early.first._replace(turn=1)
 
 

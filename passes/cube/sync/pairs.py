@@ -116,28 +116,55 @@ def _without_duplicates(pairs: Iterable[Pair]) -> Iterable[Pair]:
 
 def _implies(pairs: Sequence[Pair], pair: Pair) -> bool:
     slot = pair.slot if pair.carried else None
-    start = Time(0, pair.set_after, 1)
-    known = knowledge(pairs, pair.block, pair.src, start, slot, carried=pair.carried)
+    start = Told(pair.src, Time(0, pair.set_after, 1))
+    known = knowledge(pairs, pair.block, [start], slot, carried=pair.carried)
     return pair.dst in known and known[pair.dst] <= Time(int(pair.carried), pair.wait_before, 0)
 
 
 def is_ordered(sync: Sync, hazard: Hazard) -> bool:
-    """Whether the flags order a hazard inside one pipe, by way of another pipe."""
+    """Whether the flags order a hazard inside one pipe, by way of another pipe.
+
+    Looked at are the blocks from the source out to where source and sink meet, and from there in to the sink.
+    """
     pipe = hazard.source.op.pipe
-    for handshake in sync.handshakes:
-        site = hazard.source if handshake.at_end else hazard.sink
-        inside = any(level.block is handshake.block for level in site.levels[hazard.depth :])
-        if inside and pipe in (handshake.src, handshake.dst):
-            return True
-    start = Time(0, hazard.start, 1)
-    known = knowledge(sync.pairs, hazard.block, pipe, start, hazard.slot, carried=hazard.carried)
-    return pipe in known and known[pipe] <= Time(int(hazard.carried), hazard.end, 0)
+    if any(_passes(handshake, hazard) for handshake in sync.handshakes):
+        return True
+    told: set[Pipe] = set()
+    for level in reversed(hazard.source.levels[hazard.depth :]):
+        after = Time(0, level.number, 1)
+        told |= set(knowledge(sync.pairs, level.block, _tell(pipe, told, after), None, carried=False))
+    start = _tell(pipe, told, Time(0, hazard.start, 1))
+    known = knowledge(sync.pairs, hazard.block, start, hazard.slot, carried=hazard.carried)
+    told |= {other for other, time in known.items() if time <= Time(int(hazard.carried), hazard.end, 0)}
+    for level in hazard.sink.levels[hazard.depth :]:
+        start = [Told(other, Time(0, -1, 0)) for other in told]
+        known = knowledge(sync.pairs, level.block, start, None, carried=False)
+        told |= {other for other, time in known.items() if time <= Time(0, level.number, 0)}
+    return pipe in told
+
+
+def _passes(handshake: Handshake, hazard: Hazard) -> bool:
+    """Whether the pipe of a hazard takes part in a handshake on its way."""
+    site = hazard.source if handshake.at_end else hazard.sink
+    inside = any(level.block is handshake.block for level in site.levels[hazard.depth :])
+    return inside and hazard.source.op.pipe in (handshake.src, handshake.dst)
+
+
+class Told(NamedTuple):
+    """A pipe that has run something, or knows that it has been run, by a time."""
+
+    pipe: Pipe
+    time: Time
+
+
+def _tell(source: Pipe, told: Iterable[Pipe], time: Time) -> list[Told]:
+    return [Told(pipe, time) for pipe in {source, *told}]
 
 
 def knowledge(
-    pairs: Sequence[Pair], block: Block, pipe: Pipe, start: Time, slot: SSAValue | None, *, carried: bool
+    pairs: Sequence[Pair], block: Block, start: Sequence[Told], slot: SSAValue | None, *, carried: bool
 ) -> dict[Pipe, Time]:
-    """When each pipe knows, by the pairs of `block`, that `pipe` has run what it was given up to the time `start`.
+    """When each pipe is told, by the pairs of `block`, of what those in `start` have run or know.
 
     For a carried question the turn after is looked at, too: with `slot`, the next turn that has the same slot.
     """
@@ -149,9 +176,11 @@ def knowledge(
     while changed:
         changed = False
         for pair in here:
-            since = start if pair.src is pipe else known.get(pair.src)
-            if since is None:
+            times = [told.time for told in start if told.pipe is pair.src]
+            times += [known[pair.src]] if pair.src in known else []
+            if not times:
                 continue
+            since = min(times)
             turn = since.turn if Time(since.turn, pair.set_after, 1) >= since else since.turn + 1
             if turn > int(carried):
                 continue

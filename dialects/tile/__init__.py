@@ -6,8 +6,9 @@ static shape that fit on the chip. Where a tile lives, and when a transfer runs,
 | file | what |
 |---|---|
 | ``types.py`` | the two types |
-| ``structure.py`` | kernels, loops, transfers between device memory and tiles |
-| ``compute.py`` | operations on tiles |
+| ``structure.py`` | kernels and loops |
+| ``transfer.py`` | loads and stores: between device memory and tiles |
+| ``matrix.py``, ``compute.py``, ``movement.py`` | operations on tiles |
 | ``meaning.py`` | what a kernel computes, in NumPy |
 """
 
@@ -18,21 +19,18 @@ from ge.dialects.tile.compute import (
     BinaryOp,
     BroadcastOp,
     CastOp,
-    ConcatOp,
     ConstantOp,
-    Im2colOp,
-    MatmulOp,
     ReduceKindAttr,
     ReduceOp,
-    ReshapeOp,
     ScalarKindAttr,
     ScalarOp,
-    SliceOp,
-    TransposeOp,
     UnaryKindAttr,
     UnaryOp,
 )
-from ge.dialects.tile.structure import ForOp, KernelOp, LoadOp, StoreOp, YieldOp
+from ge.dialects.tile.matrix import Im2colOp, MatmulOp
+from ge.dialects.tile.movement import ConcatOp, ReshapeOp, SliceOp, TransposeOp
+from ge.dialects.tile.structure import ForOp, KernelOp, YieldOp
+from ge.dialects.tile.transfer import LoadOp, StoreOp
 from ge.dialects.tile.types import GmType, TileType
 
 Tile = Dialect(

@@ -16,7 +16,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, SSAValue
 
-from ge.dialects.tile import compute, structure
+from ge.dialects.tile import compute, matrix, movement, structure, transfer
 from ge.dialects.tile.compute import BinaryKind, ReduceKind, ScalarKind, UnaryKind
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import GmType, TileType, gm_type, tile_type
@@ -138,7 +138,7 @@ def _window(
     return there, here
 
 
-def _load(op: structure.LoadOp, values: Values) -> None:
+def _load(op: transfer.LoadOp, values: Values) -> None:
     tensor: Array = values[op.source]
     offsets, sizes = [_index(offset, values) for offset in op.offsets], op.slice_sizes
     there, here = _window(offsets, sizes, tensor.shape)
@@ -149,7 +149,7 @@ def _load(op: structure.LoadOp, values: Values) -> None:
     values[op.result] = result.reshape(tile_type(op.result).sizes)
 
 
-def _store(op: structure.StoreOp, values: Values) -> None:
+def _store(op: transfer.StoreOp, values: Values) -> None:
     tensor: Array = values[op.target]
     offsets, sizes = [_index(offset, values) for offset in op.offsets], op.slice_sizes
     there, here = _window(offsets, sizes, tensor.shape)
@@ -168,7 +168,7 @@ def _store(op: structure.StoreOp, values: Values) -> None:
 # matrices
 
 
-def _im2col(op: compute.Im2colOp, values: Values) -> None:
+def _im2col(op: matrix.Im2colOp, values: Values) -> None:
     slab: Array = values[op.slab]
     (kh, kw), (sh, sw) = tuple(op.kernel.iter_values()), tuple(op.strides.iter_values())
     dh, dw = op.dilations.iter_values()
@@ -188,7 +188,7 @@ def _im2col(op: compute.Im2colOp, values: Values) -> None:
     values[op.result] = result
 
 
-def _matmul(op: compute.MatmulOp, values: Values) -> None:
+def _matmul(op: matrix.MatmulOp, values: Values) -> None:
     a, b, acc = (cast(Array, values[value]).astype(np.float32) for value in (op.a, op.b, op.acc))
     n1, m, lanes = acc.shape
     rows = a.transpose(1, 0, 2).reshape(m, -1)
@@ -262,7 +262,7 @@ def _broadcast(op: compute.BroadcastOp, values: Values) -> None:
     values[op.result] = np.broadcast_to(values[op.source], tile_type(op.result).sizes)
 
 
-def _slice(op: compute.SliceOp, values: Values) -> None:
+def _slice(op: movement.SliceOp, values: Values) -> None:
     offsets = [_index(offset, values) for offset in op.offsets]
     sizes, strides = op.sizes.iter_values(), op.strides.iter_values()
     part = tuple(slice(o, o + (n - 1) * s + 1, s) for o, n, s in zip(offsets, sizes, strides, strict=True))
@@ -278,15 +278,15 @@ def _reduce(op: compute.ReduceOp, values: Values) -> None:
     values[op.result] = _rounded(function(source, axis=op.axis_number, keepdims=True), op.result.type)
 
 
-def _transpose(op: compute.TransposeOp, values: Values) -> None:
+def _transpose(op: movement.TransposeOp, values: Values) -> None:
     values[op.result] = cast(Array, values[op.source]).T
 
 
-def _concat(op: compute.ConcatOp, values: Values) -> None:
+def _concat(op: movement.ConcatOp, values: Values) -> None:
     values[op.result] = np.concatenate([values[part] for part in op.parts])
 
 
-def _reshape(op: compute.ReshapeOp, values: Values) -> None:
+def _reshape(op: movement.ReshapeOp, values: Values) -> None:
     values[op.result] = cast(Array, values[op.source]).reshape(tile_type(op.result).sizes)
 
 
@@ -301,19 +301,19 @@ _EVALUATORS: Mapping[type[Operation], Evaluator] = {
     arith.MaxSIOp: _arith(max),
     structure.ForOp: _for,
     structure.YieldOp: _yield,
-    structure.LoadOp: _load,
-    structure.StoreOp: _store,
-    compute.Im2colOp: _im2col,
-    compute.MatmulOp: _matmul,
+    transfer.LoadOp: _load,
+    transfer.StoreOp: _store,
+    matrix.Im2colOp: _im2col,
+    matrix.MatmulOp: _matmul,
     compute.ConstantOp: _constant,
     compute.BroadcastOp: _broadcast,
     compute.BinaryOp: _binary,
     compute.UnaryOp: _unary,
     compute.ScalarOp: _scalar,
     compute.CastOp: _cast,
-    compute.SliceOp: _slice,
+    movement.SliceOp: _slice,
     compute.ReduceOp: _reduce,
-    compute.TransposeOp: _transpose,
-    compute.ConcatOp: _concat,
-    compute.ReshapeOp: _reshape,
+    movement.TransposeOp: _transpose,
+    movement.ConcatOp: _concat,
+    movement.ReshapeOp: _reshape,
 }

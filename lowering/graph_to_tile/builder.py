@@ -20,7 +20,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float16Type, IndexType, IntegerAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ge.dialects.tile import compute, structure
+from ge.dialects.tile import compute, movement, structure, transfer
 from ge.dialects.tile.compute import BinaryKind, ReduceKind, ScalarKind, UnaryKind
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import GmType, TileType, gm_type, tile_type
@@ -191,11 +191,11 @@ class KernelBuilder:
             for offset, size, bound in zip(offsets, sizes, bounds, strict=True)
         ):
             fill = None
-        return self.add(structure.LoadOp(source, offsets, sizes, fill, shape)).result
+        return self.add(transfer.LoadOp(source, offsets, sizes, fill, shape)).result
 
     def store(self, value: SSAValue, target: SSAValue, offsets: Sequence[Index], sizes: Sequence[int]) -> None:
         """Write a tile to a slice of a tensor."""
-        self.add(structure.StoreOp(value, target, offsets, sizes))
+        self.add(transfer.StoreOp(value, target, offsets, sizes))
 
     # tiles
 
@@ -233,7 +233,7 @@ class KernelBuilder:
         """A part of a tile; the tile itself when it is all of it."""
         if tile_type(source).sizes == tuple(sizes):
             return source
-        return self.add(compute.SliceOp(source, offsets, sizes, strides)).result
+        return self.add(movement.SliceOp(source, offsets, sizes, strides)).result
 
     def reduce(self, kind: ReduceKind | str, source: SSAValue, axis: int) -> SSAValue:
         """The sum or maximum along an axis, which stays with size 1."""
@@ -243,15 +243,15 @@ class KernelBuilder:
 
     def transpose(self, source: SSAValue) -> SSAValue:
         """The transpose of a float16 matrix with 16 rows or columns."""
-        return self.add(compute.TransposeOp(source)).result
+        return self.add(movement.TransposeOp(source)).result
 
     def concat(self, parts: Sequence[SSAValue]) -> SSAValue:
         """Tiles one after the other along the first axis."""
-        return parts[0] if len(parts) == 1 else self.add(compute.ConcatOp(parts)).result
+        return parts[0] if len(parts) == 1 else self.add(movement.ConcatOp(parts)).result
 
     def reshape(self, source: SSAValue, shape: Sequence[int]) -> SSAValue:
         """The same elements in another shape."""
-        return source if tile_type(source).sizes == tuple(shape) else self.add(compute.ReshapeOp(source, shape)).result
+        return source if tile_type(source).sizes == tuple(shape) else self.add(movement.ReshapeOp(source, shape)).result
 
 
 def is_f16(value: SSAValue) -> bool:

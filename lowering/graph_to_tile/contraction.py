@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph import ActivationAttr, UnaryKind
-from ge.dialects.tile.compute import Im2colOp, MatmulOp
+from ge.dialects.tile.matrix import Im2colOp, MatmulOp
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import gm_type
 from ge.lowering.graph_to_tile.activations import Cost, activation_cost, emit_activation, keeps_precision

@@ -17,9 +17,11 @@ from ge.dialects.graph.base import tensor
 from ge.dialects.graph.constants import constant, stored_type
 from ge.dialects.graph.meaning import evaluate
 from ge.dialects.graph.program import ConstantOp
-from ge.dialects.tile.compute import Im2colOp, MatmulOp, ReshapeOp, SliceOp
+from ge.dialects.tile.matrix import Im2colOp, MatmulOp
 from ge.dialects.tile.meaning import run_kernel
-from ge.dialects.tile.structure import ForOp, KernelOp, LoadOp
+from ge.dialects.tile.movement import ReshapeOp, SliceOp
+from ge.dialects.tile.structure import ForOp, KernelOp
+from ge.dialects.tile.transfer import LoadOp
 from ge.dialects.tile.types import TileType, tile_type
 from ge.ir.attributes import layout_of, with_layout
 from ge.ir.constants import Array, array_of, element_type

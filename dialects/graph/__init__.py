@@ -13,8 +13,6 @@ docs/levels.md is the reference.
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect
-
 from ge.dialects.graph.attributes import (
     FUNCTIONS,
     ActivationAttr,
@@ -47,6 +45,7 @@ from ge.dialects.graph.movement import (
     ViewOp,
 )
 from ge.dialects.graph.program import (
+    NOTES,
     PROGRAM_OPS,
     ConstantOp,
     HostOp,
@@ -56,6 +55,7 @@ from ge.dialects.graph.program import (
     main_function,
     output_names,
 )
+from ge.ir.notes import NotedDialect
 
 __all__ = [
     "FUNCTIONS",
@@ -91,8 +91,9 @@ __all__ = [
     "output_names",
 ]
 
-Graph = Dialect(
+Graph = NotedDialect(
     "graph",
     [*PROGRAM_OPS, *COMPUTE_OPS, *MOVEMENT_OPS],
     [ActivationAttr, UnaryKindAttr, BinaryKindAttr, PoolKindAttr],
+    NOTES,
 )

@@ -36,6 +36,8 @@ from xdsl.utils.exceptions import VerifyException
 from ge.dialects.graph.base import Int, Ints, int_attr, ints
 from ge.ir.attributes import WeightsAttr
 from ge.ir.errors import GeError
+from ge.ir.locations import where
+from ge.ir.notes import NATURAL, STRING, arguments, integers, returned, strings
 
 
 @irdl_op_definition
@@ -216,13 +218,25 @@ PROGRAM_OPS: list[type[Operation]] = [ConstantOp, YieldOp, HostOp, LaunchOp]
 
 INPUT_NAMES = "graph.input_names"
 OUTPUT_NAMES = "graph.output_names"
-"""Attributes of `@main`: the names that the model gives its inputs and outputs, in order."""
+"""Notes of `@main`: the names that the model gives its inputs and outputs, in order."""
+
+NOTES = {
+    INPUT_NAMES: strings(arguments, "argument"),
+    OUTPUT_NAMES: strings(returned, "result"),
+    "graph.name": STRING,
+    "graph.input_offsets": integers(arguments, "argument"),
+    "graph.output_offsets": integers(returned, "result"),
+    **dict.fromkeys(("graph.memory_size", "graph.io_size", "graph.weight_size"), NATURAL),
+}
+"""The notes of this dialect; the offsets and sizes, in bytes, are what memory planning decided."""
 
 
 def main_function(module: ModuleOp) -> FuncOp:
-    """The function `@main` of a module. Raises GE3002 when there is none."""
+    """The function `@main` of a module. Raises GE3002 when there is none, or it is not one block."""
     for op in module.body.block.ops:
         if isinstance(op, FuncOp) and op.sym_name.data == "main":
+            if len(op.body.blocks) != 1:
+                raise GeError("GE3002", f"function @main has {len(op.body.blocks)} blocks, not one", where(op))
             return op
     raise GeError("GE3002", "the module has no function @main")
 

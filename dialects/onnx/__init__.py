@@ -16,10 +16,9 @@ docs/onnx.md shows how to use them.
 
 from __future__ import annotations
 
-from xdsl.ir import Dialect
-
 from ge.dialects.onnx.attributes import TensorAttr
 from ge.dialects.onnx.base import OnnxOp
+from ge.dialects.onnx.notes import NOTES
 from ge.dialects.onnx.operators import ML_OPSET, OPSET
 from ge.dialects.onnx.ops import (
     OP_CLASSES,
@@ -45,6 +44,7 @@ from ge.dialects.onnx.types import (
     ranked,
     static_shape,
 )
+from ge.ir.notes import NotedDialect
 
 __all__ = [
     "ABSENT",
@@ -73,5 +73,5 @@ __all__ = [
     "yielded",
 ]
 
-Onnx = Dialect("onnx", [*OP_CLASSES.values(), Custom, Yield], [*TYPES, TensorAttr])
+Onnx = NotedDialect("onnx", [*OP_CLASSES.values(), Custom, Yield], [*TYPES, TensorAttr], NOTES)
 """The dialect: every operator of ai.onnx and ai.onnx.ml, custom operators, and the terminator of regions."""

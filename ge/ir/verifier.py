@@ -6,39 +6,44 @@ never printed. xDSL's own ``verify`` has no dominance check and prints the whole
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.irdl import IRDLOperation
 from xdsl.traits import IsolatedFromAbove, IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ge.ir.attributes import LayoutAttr
 from ge.ir.errors import GeError
 from ge.ir.locations import where
+from ge.ir.notes import verify_notes
 
 
 def verify_module(module: Operation) -> None:
     """Check ``module`` and everything in it.
 
-    Raises GE3002 for an operation that breaks its definition, and GE3003 for a value that is used where it is not
-    visible: before its definition in a block, outside its region, or inside an operation that is isolated from what is
-    around it. In regions of several blocks, values of other blocks count as visible.
+    Raises GE3002 for an operation that breaks its definition or has a wrong note (:mod:`ge.ir.notes`), and GE3003 for a
+    value that is used where it is not visible: before its definition in a block, outside its region, or inside an
+    operation that is isolated from what is around it. In regions of several blocks, values of other blocks count as
+    visible.
     """
-    _verify(module, set())
+    _verify_uses(module, set())
+    _verify(module)
 
 
-def _verify(op: Operation, visible: set[SSAValue]) -> None:
-    """Check ``op``, where the values ``visible`` may be used."""
+def _verify_uses(op: Operation, visible: set[SSAValue]) -> None:
+    """Check that ``op`` and what is in it use visible values; ``visible`` are those around it."""
     for index, operand in enumerate(op.operands):
         if operand not in visible:
             raise GeError("GE3003", f"'{op.name}': operand #{index} is used before it is defined", where(op))
     for region in op.regions:
-        _verify_region(region, set() if op.has_trait(IsolatedFromAbove, value_if_unregistered=False) else visible)
-    try:
-        _verify_successors(op)
-        op.verify_()
-    except VerifyException as error:
-        raise GeError("GE3002", f"'{op.name}': {_one_line(error)}", where(op)) from error
+        isolated = op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+        _verify_uses_in(region, set[SSAValue]() if isolated else visible)
 
 
-def _verify_region(region: Region, visible: set[SSAValue]) -> None:
+def _verify_uses_in(region: Region, visible: set[SSAValue]) -> None:
     """Check the blocks of a region; the values that they define are visible only in it."""
     results = {block: [result for op in block.ops for result in op.results] for block in region.blocks}
     if len(region.blocks) > 1:
@@ -48,11 +53,56 @@ def _verify_region(region: Region, visible: set[SSAValue]) -> None:
         visible.difference_update(results[block])
         visible.update(block.args)
         for op in block.ops:
-            _verify(op, visible)
+            _verify_uses(op, visible)
             visible.update(op.results)
-        _verify_end(block, region)
     for block in region.blocks:
         visible.difference_update(block.args, results[block])
+
+
+def _verify(op: Operation) -> None:
+    """Check ``op`` and what is in it against their definitions."""
+    if op.regions:
+        with _located(op):
+            _verify_definition(op)
+    for region in op.regions:
+        for block in region.blocks:
+            for inner in block.ops:
+                _verify(inner)
+            _verify_end(block, region)
+    with _located(op):
+        _verify_types(op)
+        _verify_successors(op)
+        op.verify_()
+        verify_notes(op)
+
+
+@contextmanager
+def _located(op: Operation) -> Generator[None]:
+    """Turn what a check says into the error of an operation."""
+    try:
+        yield
+    except VerifyException as error:
+        raise GeError("GE3002", f"'{op.name}': {_one_line(error)}", where(op)) from error
+
+
+def _verify_definition(op: Operation) -> None:
+    """Check what the declaration of an operation says, before those inside, whose checks look at it."""
+    if isinstance(op, IRDLOperation):
+        op.get_irdl_definition().verify(op)
+
+
+def _verify_types(op: Operation) -> None:
+    """Check that the values that an operation defines have a rank that their storage format has a form for."""
+    arguments = (arg for region in op.regions for block in region.blocks for arg in block.args)
+    for value in (*op.results, *arguments):
+        type = value.type
+        if isinstance(type, TensorType) and isinstance(type.encoding, LayoutAttr):
+            from ge.maths.layouts import storage_shape  # loads numpy
+
+            try:
+                storage_shape(type.encoding.format.data, type.get_shape())
+            except ValueError as error:
+                raise VerifyException(str(error)) from error
 
 
 def _verify_end(block: Block, region: Region) -> None:

@@ -30,6 +30,7 @@ func.func @main(%c: i1) -> i32 {
 ^end:
   func.return %d : i32
 }""",
+    "notes that nobody knows": "func.func @main() attributes {graph.colour = 1, mine.note} {\n  func.return\n}",
     "a module needs no terminator": '%0 = "test.op"() : () -> i32\n"test.op"(%0) : (i32) -> ()',
 }
 
@@ -84,6 +85,54 @@ INVALID = {
         "GE3002",
         "'cf.br': an operation with successors must be the last of its block",
         "t.mlir:2:3",
+    ),
+    "a function without a type, which its return would look at": (
+        '"func.func"() ({\n  func.return\n}) {sym_name = "f"} : () -> ()',
+        "GE3002",
+        "'func.func': property 'function_type' expected",
+        "t.mlir:1:1",
+    ),
+    "a storage format of another rank": (
+        '%0 = "test.op"() : () -> tensor<4x4xf16, #ge.layout<NC1HWC0>>',
+        "GE3002",
+        "'test.op': no storage shape for rank 2 in format NC1HWC0",
+        "t.mlir:1:1",
+    ),
+    "a storage format of another rank of an argument": (
+        "func.func @f(%x: tensor<4xf16, #ge.layout<FRACTAL_NZ>>) {\n  func.return\n}",
+        "GE3002",
+        "'func.func': no storage shape for rank 1 in format FRACTAL_NZ",
+        "t.mlir:1:1",
+    ),
+    "too few names": (
+        'func.func @main(%x: i32, %y: i32) attributes {graph.input_names = ["x"]} {\n  func.return\n}',
+        "GE3002",
+        "'graph.input_names' must be a list of strings, one for each argument",
+        "t.mlir:1:1",
+    ),
+    "names that are not text": (
+        "func.func @main(%x: i32) -> i32 attributes {onnx.output_names = [1]} {\n  func.return %x : i32\n}",
+        "GE3002",
+        "'onnx.output_names' must be a list of strings, one for each result",
+        "t.mlir:1:1",
+    ),
+    "a wrong note of an argument": (
+        'func.func @main(%x: i32 {onnx.dims = "N"}) {\n  func.return\n}',
+        "GE3002",
+        "'onnx.dims' must be a list of strings",
+        "t.mlir:1:1",
+    ),
+    "a negative size": (
+        "func.func @main() attributes {graph.memory_size = -1 : i64} {\n  func.return\n}",
+        "GE3002",
+        "'graph.memory_size' must be a 64-bit integer that is not negative",
+        "t.mlir:1:1",
+    ),
+    "a note of a module": (
+        'builtin.module attributes {onnx.opsets = {ai.onnx = "new"}} {\n}',
+        "GE3002",
+        "'onnx.opsets' must be a dictionary of 64-bit integers",
+        "t.mlir:1:1",
     ),
 }
 

@@ -1,0 +1,22 @@
+"""Fuzzing: damaged models, texts and OM files must end in a result or in one clear message.
+
+::
+
+    python -m bench.fuzz onnx --count 2000 --seed 0
+    python -m bench.fuzz mlir --count 2000
+    python -m bench.fuzz om --count 5000
+    python -m bench.fuzz onnx --case 1234          # one case again, with the traceback
+
+A case is made from a seed, a number, and a small valid file (the *seed file*) by a few *mutations*; the same numbers
+give the same bytes. It fails when it ends in an exception that is no GeError or hides a fault of ours, takes more than
+10 s of CPU time, needs more than 512 MB beyond what was in use, kills the process, or reads back as something else.
+
+| module | what |
+|---|---|
+| ``onnx_models``, ``stage_texts``, ``om_files`` | the three targets: seed files, mutations, what is done with a case |
+| ``small_models`` | models that the seed files of stage texts and OM files are compiled from |
+| ``byte_mutations``, ``message_mutations``, ``text_mutations`` | changes of bytes, protobuf messages and MLIR text |
+| ``sandbox`` | running cases in forked processes with limits |
+| ``verdict`` | whether an exception is a clear message |
+| ``minimise`` | making a failing case small |
+"""

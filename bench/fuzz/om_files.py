@@ -1,0 +1,214 @@
+"""Target `om`: OM files through the reader, the text form, the writer, and the run time."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from google.protobuf.message import DecodeError, Message
+from onnx import ModelProto
+
+from bench.fuzz import byte_mutations, message_mutations
+from bench.fuzz.byte_mutations import INTEGERS, word
+from bench.fuzz.sandbox import RUN_SECONDS, Progress
+from bench.fuzz.small_models import small_models
+from bench.fuzz.target import SeedFile, Target
+from bench.fuzz.verdict import PASSED, Mismatch
+from ge import Runtime
+from ge.ir.errors import GeError
+from ge.ir.parser import parse_module
+from ge.ir.printer import print_module
+from ge.ir.verifier import verify_module
+from ge.targets.ascend.om.container import PartitionType, pack_container, read_container
+from ge.targets.ascend.om.kernel_store import pack_store, read_store
+from ge.targets.ascend.om.proto import ge_ir_pb2, task_pb2
+from ge.targets.ascend.om.reader import read_model, read_module
+from ge.targets.ascend.om.writer import model_bytes
+from ge.targets.onnx.importer import import_model
+from ge.tools.arrays import InputInfo, random_inputs
+from ge.tools.compilation import STAGES, CompileOptions, run_stage
+
+Partitions = dict[int, bytes]
+
+
+class OmTarget(Target):
+    """See the module docstring."""
+
+    name = "om"
+
+    def __init__(self, small: bool = False) -> None:
+        self._small = small
+        self.companions = {}
+        self._words: list[str] = []
+
+    def seed_files(self) -> list[SeedFile]:
+        files: list[SeedFile] = []
+        for name, model in small_models().items():
+            if self._small and name == "cnn":
+                continue
+            module = import_model(model)
+            for stage in STAGES:
+                run_stage(stage, module, CompileOptions(Path(f"{name}.onnx")))
+            files.append(SeedFile(name, model_bytes(module), name))
+        return files
+
+    def mutate(self, data: bytes, random: Random) -> bytes:
+        other = self.choose(random).data
+        try:
+            container = read_container(data, "")
+            if random.random() < 0.1:
+                return byte_mutations.mutate(data[:400], random, other[:400]) + data[400:]
+        except GeError:
+            return byte_mutations.mutate(data, random, other)
+        partitions = {kind: bytes(part) for kind, part in container.partitions.items()}
+        others = {kind: bytes(part) for kind, part in read_container(other, "").partitions.items()}
+        random.choice(_MUTATIONS)(partitions, random, others)
+        return b"".join(bytes(piece) for piece in pack_container(container.name, list(partitions.items())))  # pyright: ignore[reportArgumentType]
+
+    def run(self, path: Path, progress: Progress) -> str:
+        progress.at("read model")
+        model = read_model(path)
+        progress.at("read module")
+        module = read_module(path)
+        verify_module(module)
+        progress.at("print")
+        text = print_module(module)
+        again = parse_module(text)
+        verify_module(again)
+        if print_module(again) != text:
+            raise Mismatch("the text of the module reads back as another module")
+        progress.at("write")
+        model_bytes(module)
+        progress.at("load")
+        loaded = Runtime().load(path)
+        progress.at("inputs")
+        inputs = random_inputs([InputInfo(name, value.type) for name, value in model.inputs.items()], 0)
+        progress.at("run", seconds=RUN_SECONDS)
+        loaded.run(inputs)
+        progress.at("end")
+        return PASSED
+
+
+# ---------------------------------------------------------------- mutations of partitions
+
+
+def _mutate_message(kind: PartitionType, empty: Callable[[], Message]) -> Callable[[Partitions, Random, Partitions], None]:
+    def mutate(partitions: Partitions, random: Random, others: Partitions) -> None:
+        message = empty()
+        try:
+            message.ParseFromString(partitions.get(kind, b""))
+        except DecodeError:
+            partitions[kind] = byte_mutations.mutate(partitions[kind], random, others.get(kind, b""))
+            return
+        message_mutations.mutate(message, random)
+        partitions[kind] = message.SerializeToString()
+
+    return mutate
+
+
+def _mutate_kernels(partitions: Partitions, random: Random, others: Partitions) -> None:
+    """Change the binary of one kernel of the AI Cores, or the store around it."""
+    kind = PartitionType.TBE_KERNELS
+    _mutate_store(kind, partitions, random, others, _mutate_stream)
+
+
+def _mutate_host_kernels(partitions: Partitions, random: Random, others: Partitions) -> None:
+    """Change the ONNX model of one kernel of the host, or the store around it."""
+    kind = PartitionType.CUST_AICPU_KERNELS
+    _mutate_store(kind, partitions, random, others, _mutate_model)
+
+
+def _mutate_store(
+    kind: PartitionType,
+    partitions: Partitions,
+    random: Random,
+    others: Partitions,
+    change: Callable[[bytes, Random, bytes], bytes],
+) -> None:
+    try:
+        store = {name: bytes(binary) for name, binary in read_store(memoryview(partitions.get(kind, b"")), "").items()}
+    except GeError:
+        store = {}
+    if not store or random.random() < 0.1:
+        partitions[kind] = byte_mutations.mutate(partitions.get(kind, b""), random, others.get(kind, b""))
+        return
+    names = sorted(store)
+    name = random.choice(names)
+    if random.random() < 0.1:
+        other = random.choice((*names, "another", "x" * 70000, ""))
+        store[name], store[other] = store.get(other, b""), store[name]
+    else:
+        store[name] = change(store[name], random, store[random.choice(names)])
+    partitions[kind] = pack_store(store)
+
+
+_CODE_BYTES_AT = 20
+"""Where the header of a kernel binary has the length of its code."""
+
+
+def _mutate_stream(binary: bytes, random: Random, other: bytes) -> bytes:
+    """Change an encoded kernel; mostly the length of its code stays right."""
+    if len(binary) < _CODE_BYTES_AT + 4:
+        return byte_mutations.mutate(binary, random, other)
+    (code,) = struct.unpack_from("<I", binary, _CODE_BYTES_AT)
+    start = max(len(binary) - code, 0)
+    choice = random.random()
+    if choice < 0.1:
+        return byte_mutations.mutate(binary[:start], random, other) + binary[start:]
+    if choice < 0.6:
+        size = random.choice((1, 2, 4, 8))
+        place = random.randrange(start, max(len(binary) - size, start) + 1)
+        return binary[:place] + word(random.choice((*INTEGERS, *range(20))), size) + binary[place + size :]
+    changed = byte_mutations.mutate(binary[start:], random, other)
+    return binary[:_CODE_BYTES_AT] + word(len(changed), 4) + binary[_CODE_BYTES_AT + 4 : start] + changed
+
+
+def _mutate_model(binary: bytes, random: Random, other: bytes) -> bytes:
+    """Change an ONNX model."""
+    try:
+        model = ModelProto.FromString(binary)
+    except DecodeError:
+        return byte_mutations.mutate(binary, random, other)
+    message_mutations.mutate(model, random)
+    return model.SerializeToString()
+
+
+def _mutate_partition(partitions: Partitions, random: Random, others: Partitions) -> None:
+    """Change any partition as bytes."""
+    kind = random.choice(sorted(partitions))
+    partitions[kind] = byte_mutations.mutate(partitions[kind], random, others.get(kind, b""))
+
+
+def _rearrange(partitions: Partitions, random: Random, others: Partitions) -> None:
+    """Drop, rename or exchange partitions, or take one of another file."""
+    kind = random.choice(sorted(partitions))
+    match random.randrange(4):
+        case 0:
+            del partitions[kind]
+        case 1:
+            partitions[random.choice((0, 1, 2, 3, 4, 5, 8, 255, 1 << 31))] = partitions.pop(kind)
+        case 2:
+            swapped = random.choice(sorted(partitions))
+            partitions[kind], partitions[swapped] = partitions[swapped], partitions[kind]
+        case _:
+            partitions[kind] = others.get(kind, b"")
+
+
+_definition: Any = _mutate_message(PartitionType.MODEL_DEF, ge_ir_pb2.ModelDef)
+_tasks: Any = _mutate_message(PartitionType.TASK_INFO, task_pb2.ModelTaskDef)
+_MUTATIONS: tuple[Callable[[Partitions, Random, Partitions], None], ...] = (
+    _definition,
+    _definition,
+    _definition,
+    _tasks,
+    _mutate_kernels,
+    _mutate_kernels,
+    _mutate_kernels,
+    _mutate_host_kernels,
+    _mutate_host_kernels,
+    _mutate_partition,
+    _rearrange,
+)

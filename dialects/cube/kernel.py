@@ -24,6 +24,9 @@ from xdsl.utils.exceptions import VerifyException
 from ge.dialects.cube.scalars import check_scalar_code
 from ge.dialects.cube.spaces import BufferType, Space, buffer
 
+MAX_BLOCKS = 65535
+"""The largest number of cores that a kernel binary can hold, in 16 bits."""
+
 
 @irdl_op_definition
 class CubeKernelOp(IRDLOperation):
@@ -73,8 +76,8 @@ class CubeKernelOp(IRDLOperation):
             raise VerifyException("every argument is a !cube.buffer<gm>")
         if not 0 <= self.output_count <= len(arguments):
             raise VerifyException(f"{self.output_count} outputs of {len(arguments)} arguments")
-        if self.block_count < 1:
-            raise VerifyException(f"{self.block_count} blocks")
+        if not 1 <= self.block_count <= MAX_BLOCKS:
+            raise VerifyException(f"{self.block_count} blocks, expected 1 to {MAX_BLOCKS}")
         check_scalar_code(self)
 
     def print(self, printer: Printer) -> None:

@@ -141,6 +141,9 @@ class ModelOp(IRDLOperation):
         return (op for op in self.body.block.ops if isinstance(op, TaskOp))
 
     def verify_(self) -> None:
+        memory, io = self.memory_size.value.data, self.io_size.value.data
+        if not 0 <= io <= memory:
+            raise VerifyException(f"inputs and outputs of {io} bytes are no part of a memory of {memory} bytes")
         self._verify_operators()
         labels = {op.label.data for op in self.operators}
         kernels = {kernel.sym_name.data for kernel in self.kernels}

@@ -29,7 +29,8 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from ge.dialects.om.values import Area, result_area
+from ge.dialects.cube.kernel import MAX_BLOCKS
+from ge.dialects.om.values import NO_OFFSET, Area, result_area
 
 NO_TASK = "_no_task"
 """The attribute (true) of an operator that needs no task, because its result is its first operand."""
@@ -128,6 +129,8 @@ class OperatorOp(IRDLOperation):
         return result_area(self.kind.data, self.result_offsets[result], view_of)
 
     def verify_(self) -> None:
+        if any(offset < NO_OFFSET for offset in self.result_offsets):
+            raise VerifyException(f"an offset is negative: {list(self.result_offsets)}")
         if len(self.result_offsets) != len(self.outputs):
             raise VerifyException(f"{len(self.outputs)} results need as many offsets, got {len(self.result_offsets)}")
         for name, attr in self.attributes.items():
@@ -159,3 +162,7 @@ class TaskOp(IRDLOperation):
                 "blocks": IntegerAttr(blocks, i64),
             }
         )
+
+    def verify_(self) -> None:
+        if not 1 <= self.blocks.value.data <= MAX_BLOCKS:
+            raise VerifyException(f"a kernel runs on 1 to {MAX_BLOCKS} AI Cores, not on {self.blocks.value.data}")

@@ -65,6 +65,10 @@ class _Operator:
     outputs: tuple[Value, ...]
     attributes: Mapping[str, Attribute]
 
+    def edges(self) -> tuple[str, tuple[Value, ...], tuple[Value, ...]]:
+        """Its name, operands and results."""
+        return self.label, self.inputs, self.outputs
+
     def strings(self, name: str) -> tuple[str, ...]:
         """The strings of a list attribute; none when it is not there."""
         return _strings(self.attributes.get(name))
@@ -166,7 +170,9 @@ class _Reader:
         offsets, descriptors = message.output_i, message.output_desc
         if len(offsets) != len(descriptors):
             raise self.contradiction(f"{what} has {len(descriptors)} results and {len(offsets)} offsets")
-        view_of = inputs[0].area if NO_TASK in attributes and inputs else None
+        if NO_TASK in attributes and not inputs:
+            raise self.contradiction(f"{what} is a view of nothing")
+        view_of = inputs[0].area if NO_TASK in attributes else None
         if view_of is not None and (view_of is Area.HOST or NO_OFFSET in offsets):
             raise self.contradiction(f"{what} is a view of a value of the host")
         outputs = [
@@ -206,6 +212,20 @@ class _Reader:
             *(operator.inputs, operator.outputs, operator.strings(NODE_NAMES)),
         )
 
+    def check_order(self, tasks: Sequence[Task], end: _Operator) -> None:
+        """Check that whatever a task reads, and every output, is there by then; views are what they are views of."""
+        source = {value.name: value.name for value in self.values.values()}
+        for operator in self.operators:
+            if NO_TASK in operator.attributes:
+                source.update((value.name, source[operator.inputs[0].name]) for value in operator.outputs)
+        given = [operator for operator in self.operators if operator.kind in ("Data", "Const")]
+        made = {value.name for operator in given for value in operator.outputs}
+        for reader, inputs, outputs in (*((each.operator, each.inputs, each.outputs) for each in tasks), end.edges()):
+            missing = next((value.name for value in inputs if source[value.name] not in made), None)
+            if missing is not None:
+                raise self.contradiction(f"'{reader}' reads '{missing}', which no task before it makes")
+            made.update(value.name for value in outputs)
+
     # ------------------------------------------------------------ results
 
     def outputs(self) -> tuple[tuple[str, ...], _Operator]:
@@ -222,6 +242,8 @@ class _Reader:
         data = [operator for operator in self.operators if operator.kind == "Data"]
         if any(len(operator.outputs) != 1 for operator in data):
             raise self.contradiction("an operator Data has other than one result")
+        tasks = tuple(self.launch(message) for message in self.tasks)
+        self.check_order(tasks, end)
         return OmModel(
             name=self.name,
             soc=self.string("soc_version"),
@@ -229,7 +251,7 @@ class _Reader:
             weights=self.weights,
             inputs={operator.label: operator.outputs[0] for operator in data},
             outputs=dict(zip(names, end.inputs, strict=True)),
-            tasks=tuple(self.launch(message) for message in self.tasks),
+            tasks=tasks,
             core_kernels=self.core_kernels,
             host_kernels=self.host_kernels,
         )

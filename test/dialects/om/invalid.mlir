@@ -62,3 +62,26 @@ om.model @kernel soc "Ascend310P3" memory 0 io 0 outputs [] {
   }
   om.op "NetOutput" "end"() : () -> ()
 }
+
+// -----
+
+// expected-error@+1 {{inputs and outputs of 8 bytes are no part of a memory of 4 bytes}}
+om.model @sizes soc "Ascend310P3" memory 4 io 8 outputs [] {
+  om.op "NetOutput" "end"() : () -> ()
+}
+
+// -----
+
+om.model @negative_offset soc "Ascend310P3" memory 0 io 0 outputs [] {
+  // expected-error@+1 {{an offset is negative: [-2]}}
+  %x = om.op "Const" "x"() at [-2] : () -> tensor<2xf32>
+  om.op "NetOutput" "end"() : () -> ()
+}
+
+// -----
+
+om.model @blocks soc "Ascend310P3" memory 0 io 0 outputs [] {
+  om.op "NetOutput" "end"() : () -> ()
+  // expected-error@+1 {{a kernel runs on 1 to 65535 AI Cores, not on 65536}}
+  om.task @k for "end" blocks 65536
+}

@@ -156,6 +156,7 @@ GRAPH_CHANGES: list[Callable[[ir.ModelDef], object]] = [
     lambda m: m.graph[0].op[3].output_i.__setitem__(0, -1),
     lambda m: m.graph[0].op.pop(0),
     lambda m: m.graph[0].op.pop(),
+    lambda m: setattr(m.graph[0].op[2].attr["_no_task"], "b", True) or m.graph[0].op[2].ClearField("input"),
 ]
 
 TASK_CHANGES: list[Callable[[task.ModelTaskDef], object]] = [
@@ -166,6 +167,9 @@ TASK_CHANGES: list[Callable[[task.ModelTaskDef], object]] = [
     lambda m: setattr(m.task[0].kernel, "kernel_name", "nobody"),
     lambda m: setattr(m.task[0].kernel, "args", b"12345678"),
     lambda m: setattr(m.task[0].kernel, "block_dim", 0),
+    lambda m: m.task.pop(),  # the output 'count' has no producer
+    lambda m: m.task.pop(0),
+    lambda m: m.task.reverse(),
 ]
 
 

@@ -29,7 +29,7 @@ from ge.targets.ascend.soc import Soc, load_soc
 
 @dataclass(frozen=True)
 class ConvertTileToCube(ModulePass):
-    """Write the kernels as instructions of an AI Core; see the module docstring."""
+    """Turn kernels on tiles into instructions of one AI Core, on buffers that have no places yet."""
 
     name = "convert-tile-to-cube"
 

@@ -30,7 +30,7 @@ from ge.targets.ascend.soc import Soc, load_soc
 
 @dataclass(frozen=True)
 class InsertSync(ModulePass):
-    """Insert flags and barriers; see the module docstring."""
+    """Order the instructions of different pipes, and dependent ones of one pipe, by flags and barriers."""
 
     name = "insert-sync"
 

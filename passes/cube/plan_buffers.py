@@ -33,7 +33,7 @@ from ge.targets.ascend.soc import Soc, load_soc
 
 @dataclass(frozen=True)
 class PlanBuffers(ModulePass):
-    """Give every buffer an address; see the module docstring."""
+    """Give every buffer of a kernel a place in its memory; drop second copies where they do not fit."""
 
     name = "plan-buffers"
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, BlockArgument, SSAValue
@@ -32,13 +33,13 @@ class Touch:
     runs: tuple[Access, ...] | None
     writes: bool
 
-    @property
+    @cached_property
     def extent(self) -> tuple[int, int]:
         """First byte and the one after the last, relative to `offset`. Only where `runs` are known."""
         assert self.runs is not None
         return min(run.start for run in self.runs), max(run.end for run in self.runs)
 
-    @property
+    @cached_property
     def placed_range(self) -> tuple[int, int] | None:
         """The bytes of its memory that it may touch, in any turn; None before planning, and in device memory."""
         if self.alloc is None or self.alloc.place is None:

@@ -19,7 +19,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation
 
 from ge.dialects.cube.spaces import Pipe
-from ge.passes.cube.sync.pairs import Handshake, Pair, Sync, Time, Told, knowledge
+from ge.passes.cube.sync.pairs import Handshake, Pair, Phase, Sync, Time, Told, knowledge
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _apart(sync: Sync, a: Pair, b: Pair) -> bool:
         x, y = _span(a, block), _span(b, block)
         if x is not None and y is not None:
             early, late = (x, y) if x.first <= y.first else (y, x)
-            return early.last <= late.first and _is_over(sync, a, early, late)
+            return early.last < late.first and _is_over(sync, a, early, late)
     return False
 
 
@@ -118,12 +118,12 @@ def _is_over(sync: Sync, pair: Pair, early: _Span, late: _Span) -> bool:
     """Whether the source pipe knows, when the late span begins, that the destination pipe has passed the early one."""
     block = early.block
     known = knowledge(sync.pairs, block, [Told(pair.dst, early.last)], None, carried=False)
-    if pair.src not in known or known[pair.src] > late.first:
+    if pair.src not in known or known[pair.src] >= late.first:
         return False
     if not _is_repeated(block):
         return True
     again = knowledge(sync.pairs, block, [Told(pair.dst, late.last)], None, carried=True)
-    return pair.src in again and again[pair.src] <= early.first._replace(turn=1)
+    return pair.src in again and again[pair.src] < early.first._replace(turn=1)
 
 
 def _is_repeated(block: Block) -> bool:
@@ -133,14 +133,14 @@ def _is_repeated(block: Block) -> bool:
 def _span(pair: Pair, block: Block) -> _Span | None:
     """The span of a pair in a block around it; None where the block is inside the span."""
     if not pair.carried and pair.block is block:
-        return _Span(block, Time(0, pair.set_after, 1), Time(0, pair.wait_before, 0))
+        return _Span(block, Time(0, pair.set_after, Phase.SET), Time(0, pair.wait_before, Phase.WAIT))
     inner = outermost_loop(pair.block) if pair.carried else pair.block.parent_op()
     while inner is not None and inner.parent is not block:
         inner = inner.parent_op()
     if inner is None:
         return None
     number = next(number for number, op in enumerate(block.ops) if op is inner)
-    return _Span(block, Time(0, number, 0), Time(0, number, 1))
+    return _Span(block, Time(0, number, Phase.FIRST_SET), Time(0, number, Phase.LAST_WAIT))
 
 
 def outermost_loop(block: Block) -> Operation:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from enum import IntEnum
 from typing import NamedTuple
 
 from xdsl.ir import Block, SSAValue
@@ -51,12 +52,24 @@ class Handshake:
     at_end: bool
 
 
+class Phase(IntEnum):
+    """What stands around an operation, in the order in which it is written."""
+
+    FIRST_SET = 0
+    """Before a loop: flags for the first turn."""
+    WAIT = 1
+    SET = 2
+    """After the operation."""
+    LAST_WAIT = 3
+    """After a loop: for the flags of the last turn."""
+
+
 class Time(NamedTuple):
-    """A place in the order of a block: the turn of its loop, the operation, and 0 before it or 1 after it."""
+    """A place in the order of a block: the turn of its loop, the operation, and what stands around it."""
 
     turn: int
     number: int
-    after: int
+    phase: Phase
 
 
 @dataclass(frozen=True)
@@ -116,9 +129,9 @@ def _without_duplicates(pairs: Iterable[Pair]) -> Iterable[Pair]:
 
 def _implies(pairs: Sequence[Pair], pair: Pair) -> bool:
     slot = pair.slot if pair.carried else None
-    start = Told(pair.src, Time(0, pair.set_after, 1))
+    start = Told(pair.src, Time(0, pair.set_after, Phase.SET))
     known = knowledge(pairs, pair.block, [start], slot, carried=pair.carried)
-    return pair.dst in known and known[pair.dst] <= Time(int(pair.carried), pair.wait_before, 0)
+    return pair.dst in known and known[pair.dst] <= Time(int(pair.carried), pair.wait_before, Phase.WAIT)
 
 
 def is_ordered(sync: Sync, hazard: Hazard) -> bool:
@@ -131,15 +144,15 @@ def is_ordered(sync: Sync, hazard: Hazard) -> bool:
         return True
     told: set[Pipe] = set()
     for level in reversed(hazard.source.levels[hazard.depth :]):
-        after = Time(0, level.number, 1)
+        after = Time(0, level.number, Phase.SET)
         told |= set(knowledge(sync.pairs, level.block, _tell(pipe, told, after), None, carried=False))
-    start = _tell(pipe, told, Time(0, hazard.start, 1))
+    start = _tell(pipe, told, Time(0, hazard.start, Phase.SET))
     known = knowledge(sync.pairs, hazard.block, start, hazard.slot, carried=hazard.carried)
-    told |= {other for other, time in known.items() if time <= Time(int(hazard.carried), hazard.end, 0)}
+    told |= {other for other, time in known.items() if time <= Time(int(hazard.carried), hazard.end, Phase.WAIT)}
     for level in hazard.sink.levels[hazard.depth :]:
-        start = [Told(other, Time(0, -1, 0)) for other in told]
+        start = [Told(other, Time(0, -1, Phase.WAIT)) for other in told]
         known = knowledge(sync.pairs, level.block, start, None, carried=False)
-        told |= {other for other, time in known.items() if time <= Time(0, level.number, 0)}
+        told |= {other for other, time in known.items() if time <= Time(0, level.number, Phase.WAIT)}
     return pipe in told
 
 
@@ -181,10 +194,10 @@ def knowledge(
             if not times:
                 continue
             since = min(times)
-            turn = since.turn if Time(since.turn, pair.set_after, 1) >= since else since.turn + 1
+            turn = since.turn if Time(since.turn, pair.set_after, Phase.SET) >= since else since.turn + 1
             if turn > int(carried):
                 continue
-            learnt = Time(turn + int(pair.carried), pair.wait_before, 0)
+            learnt = Time(turn + int(pair.carried), pair.wait_before, Phase.WAIT)
             # The scalar unit issues all instructions: what it has waited for, all pipes have waited for.
             for learner in Pipe if pair.dst is Pipe.S else (pair.dst,):
                 if learner not in known or learnt < known[learner]:

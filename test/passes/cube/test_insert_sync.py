@@ -91,14 +91,16 @@ def phases(count: int, order: str) -> str:
     if order == "step by step":
         body = [line for step in range(3) for line in body[step::3]]
     if order == "loop":
-        head.append("scf.for %i = %c0 to %c3 step %c1 {")
-        body.append("}")
+        body = ["scf.for %i = %c0 to %c3 step %c1 {", *body, "}"]
+    if order == "loop after loop":
+        loops = [["scf.for %i = %c0 to %c3 step %c1 {", *body[at : at + 3], "}"] for at in range(0, 3 * count, 3)]
+        body = [line for loop in loops for line in loop]
     text = "\n".join([*head, *body])
     arguments = "%x: !cube.buffer<gm>, %y: !cube.buffer<gm>"
     return f'cube.kernel @k({arguments}) soc("Ascend310P3") blocks(1) outputs(1) {{\n{text}\n}}'
 
 
-@pytest.mark.parametrize("order", ["phase by phase", "step by step", "loop"])
+@pytest.mark.parametrize("order", ["phase by phase", "step by step", "loop", "loop after loop"])
 @pytest.mark.parametrize("count", [3, 8, 20])
 @pytest.mark.parametrize("events", [2, 4, 8])
 def test_events_suffice(count: int, order: str, events: int) -> None:

@@ -38,6 +38,8 @@ from ge.dialects.onnx import (
 )
 from ge.ir.attributes import layout_of
 from ge.ir.constants import Array
+from ge.ir.errors import GeError
+from ge.ir.locations import where
 
 
 class HostRegion:
@@ -127,7 +129,9 @@ def outside_values(op: Operation) -> list[SSAValue]:
 
 
 def host_equivalent(op: Operation) -> HostOp:
-    """A `graph` operation as ONNX operators on the host. Raises KeyError for one that has no ONNX form."""
+    """A `graph` operation as ONNX operators on the host. Raises GE3004 for one that has no ONNX form."""
+    if not has_equivalent(op):
+        raise GeError("GE3004", f"operation '{op.name}' cannot run on the host", where(op))
     region = HostRegion()
     return region.finish([_EQUIVALENTS[type(op)](region, op)])
 

@@ -39,8 +39,10 @@ def _window(
     ceil_mode: bool = False,
 ) -> Shape:
     """Output height and width; `pads` are top, left, bottom, right."""
-    if min(kernel) < 1 or min(strides) < 1 or min(dilations) < 1:
-        raise ValueError("kernel, strides and dilations are at least 1")
+    if (len(kernel), len(strides), len(dilations), len(pads)) != (2, 2, 2, 4):
+        raise ValueError("a window has two sizes, strides and dilations, and four pads")
+    if min(*kernel, *strides, *dilations) < 1 or min(pads) < 0:
+        raise ValueError("kernel, strides and dilations are at least 1, pads at least 0")
     return tuple(
         window_positions(spatial[i], kernel[i], strides[i], (pads[i], pads[i + 2]), dilations[i], ceil_mode)
         for i in range(2)

@@ -99,3 +99,19 @@ func.func @main(%a: tensor<3xf32>) {
   }
   func.return
 }
+
+// -----
+
+func.func @main(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32> {
+  // expected-error@+1 {{a window has two sizes, strides and dilations, and four pads}}
+  %y = graph.conv2d %x, %w dilations [1, 1, 1] : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+  func.return %y : tensor<1x4x6x6xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x4x4xf32> {
+  // expected-error@+1 {{kernel, strides and dilations are at least 1, pads at least 0}}
+  %y = graph.conv2d %x, %w pads [-1, -1, -1, -1] : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x4x4xf32>
+  func.return %y : tensor<1x4x4x4xf32>
+}

@@ -16,6 +16,7 @@ from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.constants import constant
 from ge.dialects.graph.host import has_equivalent, host_equivalent
 from ge.dialects.graph.meaning import evaluate
+from ge.ir.errors import GeError
 
 POSITIVE = (UnaryKind.LOG, UnaryKind.SQRT, UnaryKind.RSQRT, UnaryKind.RECIPROCAL, UnaryKind.POWER)
 
@@ -103,4 +104,7 @@ def test_packed_constants_are_unpacked_for_the_host() -> None:
 
 def test_what_is_no_operator_has_no_equivalent() -> None:
     x = values((2, 3))[0]
-    assert not has_equivalent(graph.TransDataOp(x, tensor(x)))
+    op = graph.TransDataOp(x, tensor(x))
+    assert not has_equivalent(op)
+    with pytest.raises(GeError, match="cannot run on the host"):
+        host_equivalent(op)

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("dialects", "passes", "lowering", "targets", "tools")
-DATA = (".toml", ".proto", ".mlir", ".json", ".tsv", ".typed")
+DATA = (".toml", ".proto", ".mlir", ".json", ".tsv", ".gerules", ".lark", ".typed")
 
 
 @pytest.fixture(scope="module")

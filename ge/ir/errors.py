@@ -106,6 +106,12 @@ _INPUT = {
         "allow.",
         "Get the file again; if it is whole, export the model again.",
     ),
+    "GE1021": ErrorKind(
+        "operator cannot be expressed at the opset asked for",
+        "The operator, or the type, attribute or form in which it is used, came with a newer opset, and no combination "
+        "of older operators does the same, or its inputs would have to be constant for it.",
+        "Give a newer opset with --target-opset, or make the inputs named constant, for example with --constant-fold.",
+    ),
 }
 
 _OPTIONS = {
@@ -232,6 +238,33 @@ _IR = {
         "diagnostics differ from what the test expects",
         "With --verify-diagnostics every `expected-error` comment must match one error, and every error one comment.",
         "Correct the comments, or the code that reports.",
+    ),
+    "GE3014": ErrorKind(
+        "pass changes what the module computes",
+        "With --verify-numerics the module runs before and after every pass, on the same inputs; the outputs differ by more "
+        "than rounding explains.",
+        "Report the pass with the module before it (--print-ir-before); ge-bisect finds the single rewrite.",
+    ),
+    "GE3020": ErrorKind(
+        "rule file cannot be parsed",
+        "The text at this position is not what the language of rules allows there.",
+        "Correct the text; docs/rules.md has the language on one page.",
+    ),
+    "GE3021": ErrorKind(
+        "rule makes no sense",
+        "A rule names something that does not exist, or uses a value where it is not known.",
+        "Correct the rule at the position given; docs/rules.md lists functions and conditions.",
+    ),
+    "GE3022": ErrorKind(
+        "rule changes numbers",
+        "With --check-rules the model before and after the rule was run on the same inputs, and the outputs differ by more "
+        "than rounding explains.",
+        "Correct the replacement, or add the condition under which it is right.",
+    ),
+    "GE3023": ErrorKind(
+        "rule could not be tried",
+        "No model that was made from the pattern of the rule fulfils its conditions.",
+        "Add a part 'sample' to the rule that draws the inputs, or correct conditions that contradict each other.",
     ),
 }
 
@@ -437,7 +470,8 @@ ERRORS: dict[str, ErrorKind] = {**_INPUT, **_OPTIONS, **_IR, **_COMPILE, **_OM_F
 class GeError(Exception):
     """An error that a user can cause and mend. ``why`` and ``remedy`` default to what :data:`ERRORS` says of the code.
 
-    ``what`` is one line (see :func:`one_line`). ``where`` names a model node, an operation or a position ``file:line:column``.
+    ``what`` is one line (see :func:`one_line`). ``where`` names a model node, an operation or a position
+    ``file:line:column``.
     """
 
     def __init__(

@@ -17,12 +17,16 @@ lowerings; :func:`check_legal` says which operations may remain.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.traits import ConstantLike
 
 from ge.ir.errors import GeError
 from ge.ir.locations import fused_loc, is_unknown, where
@@ -105,6 +109,71 @@ def erase_if_unused(op: Operation) -> bool:
     return True
 
 
+def may_stand_for(new: SSAValue, old: SSAValue) -> bool:
+    """Whether the uses of ``old`` may use ``new``, which is there already.
+
+    An output of the model needs a value of its own, so ``new`` may then be no input, no constant and no other output.
+    """
+    if not _is_returned(old):
+        return True
+    return not isinstance(new.owner, Block) and not new.owner.has_trait(ConstantLike) and not _is_returned(new)
+
+
+def _is_returned(value: SSAValue) -> bool:
+    return any(isinstance(use.operation, ReturnOp) for use in value.uses)
+
+
+# Counting rewrites, to find the one that breaks a model
+
+
+@dataclass
+class RewriteCounter:
+    """Counts the rewrites of passes; from ``limit`` on, none is made any more."""
+
+    limit: int | None = None
+    count: int = 0
+    last: tuple[str, str] | None = None
+    """The name of the last rule that was applied, and where."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no more rewrites are to be made."""
+        return self.limit is not None and self.count >= self.limit
+
+    def add(self, rule: str, place: str) -> None:
+        """Count a rewrite."""
+        self.count += 1
+        self.last = (rule, place)
+
+
+_counter: ContextVar[RewriteCounter | None] = ContextVar("ge_rewrite_counter", default=None)
+
+
+@contextmanager
+def counting(limit: int | None = None) -> Generator[RewriteCounter]:
+    """Count the rewrites inside the `with` block, and make at most ``limit`` of them."""
+    counter = RewriteCounter(limit)
+    token = _counter.set(counter)
+    try:
+        yield counter
+    finally:
+        _counter.reset(token)
+
+
+def permit(rule: str, op: Operation) -> bool:
+    """Whether a rewrite that is about to be made may be made; it is counted. For passes with a loop of their own."""
+    counter = _counter.get()
+    if counter is None:
+        return True
+    if counter.exhausted:
+        return False
+    counter.add(rule, where(op))
+    return True
+
+
+# Applying rules
+
+
 def apply_rules(root: Operation, rules: Iterable[RewriteRule[Any]], *, max_rewrites: int | None = None) -> bool:
     """Apply ``rules`` to the operations in ``root`` until none applies. Whether anything changed.
 
@@ -141,15 +210,19 @@ def _sweep(
 ) -> int:
     """Visit the worklist, and what changes put on it, until it is empty. The number of changes."""
     rewrites = 0
-    while worklist:
+    counter = _counter.get()
+    while worklist and not (counter is not None and counter.exhausted):
         op = worklist.popleft()
         if op.parent is None and op is not root:
             continue
         around = list(_neighbours(op))
+        place = "" if counter is None else where(op)
         for rule in table[type(op)]:
             if not rule(op):
                 continue
             rewrites += 1
+            if counter is not None:
+                counter.add(rule.name, place)
             if rewrites > budget:
                 raise GeError("GE3005", f"rule '{rule.name}' still applies after {rewrites - 1} changes", where(op))
             worklist.extend(_revisit(op, around, table))
@@ -199,13 +272,18 @@ def lower_ops(root: Operation, lowerings: Mapping[type[Any], Lowering[Any]]) -> 
     Operands have been lowered already when an operation is visited, so their types are those of the new level.
     """
     changed = False
+    counter = _counter.get()
     for op in list(root.walk()):
         lower = lowerings.get(type(op))
         if lower is None or (op.parent is None and op is not root):
             continue
+        if counter is not None and counter.exhausted:
+            break
         new = lower(op)
         if new is None:
             continue
+        if counter is not None:
+            counter.add(f"lowering of {op.name}", where(op))
         if isinstance(new, Replacement):
             replace(op, new.ops, new.results)
         else:

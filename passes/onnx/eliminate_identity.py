@@ -6,12 +6,10 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import ReturnOp
-from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 
-from ge.dialects.onnx import Constant, OnnxOp, constant_value, op_class, ranked, static_shape
-from ge.ir.rewriting import apply_rules, replace, rewrite_rule
+from ge.dialects.onnx import OnnxOp, constant_value, op_class, ranked, static_shape
+from ge.ir.rewriting import apply_rules, may_stand_for, replace, rewrite_rule
 
 _SAME_TYPE = tuple(map(op_class, ("Cast", "Expand", "Flatten", "Reshape", "Squeeze", "Unsqueeze")))
 """Operators that do nothing when the result has the type of the operand."""
@@ -108,15 +106,7 @@ def _has_static_type_of_operand(op: OnnxOp) -> bool:
 def _bypass(op: OnnxOp) -> bool:
     """Let the users of the first result use the first operand, unless an output would lose its own value."""
     source = op.operands[0]
-    if _is_returned(op.results[0]) and (_has_no_node(source) or _is_returned(source)):
+    if not may_stand_for(source, op.results[0]):
         return False
     replace(op, [], [source, *[None] * (len(op.results) - 1)])
     return True
-
-
-def _is_returned(value: SSAValue) -> bool:
-    return any(isinstance(use.operation, ReturnOp) for use in value.uses)
-
-
-def _has_no_node(value: SSAValue) -> bool:
-    return isinstance(value, BlockArgument) or isinstance(value.owner, Constant)

@@ -1,0 +1,464 @@
+"""The functions that conditions and arithmetic of a rule may call, with what each parameter takes.
+
+A parameter is a *value* of the model (asked for its type, users or origin) or *data*: numbers and arrays that are known
+when the rule is applied. Data are float64, int64 (uint64 where a constant is), bool, text, or None for what is absent.
+A function that cannot compute raises ValueError, and the rule does not apply.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from inspect import Parameter, signature
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, Signedness, bf16, f16, f32, f64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.traits import IsTerminator
+
+from ge.dialects.onnx import Constant, ranked
+from ge.dialects.onnx.types import type_code
+
+Data: TypeAlias = Any
+Array: TypeAlias = NDArray[Any]
+Value: TypeAlias = SSAValue
+
+FLOATS: Mapping[str, Attribute] = {"f16": f16, "bf16": bf16, "f32": f32, "f64": f64}
+INTEGERS: Mapping[str, Attribute] = {
+    **{f"i{width}": IntegerType(width) for width in (8, 16, 32, 64)},
+    **{f"ui{width}": IntegerType(width, Signedness.UNSIGNED) for width in (8, 16, 32, 64)},
+}
+ELEMENT_TYPES: Mapping[str, Attribute] = {**FLOATS, **INTEGERS, "i1": IntegerType(1)}
+"""The element types that rules know, by their text."""
+
+CONSTANTS: dict[str, Data] = {
+    "true": True,
+    "false": False,
+    "pi": math.pi,
+    "inf": math.inf,
+    "bool": "i1",
+    **{code: code for code in ELEMENT_TYPES if code != "i1"},
+}
+"""Names that every rule knows; element types are text, as in the text of a tensor type."""
+
+PRECISION = {"f64": 1e-6, "f32": 1e-6, "f16": 1e-3, "bf16": 1e-2}
+"""How far a constant of a type may be from the number that it stands for, relatively: exporters round, some of them to
+six digits, before they round to the type."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of the language."""
+
+    name: str
+    usage: str
+    """How it is called: ``reshape(array, shape)``."""
+    kinds: tuple[str, ...]
+    """The kind of each parameter, ``value`` or ``data``."""
+    required: int
+    """How many must be given."""
+    repeats: bool
+    """Whether the last parameter may be given any number of times."""
+    call: Callable[..., Data]
+    description: str
+
+
+FUNCTIONS: dict[str, Function] = {}
+"""The functions of conditions and arithmetic by name."""
+
+DRAWS: dict[str, Function] = {}
+"""The functions of the part `sample`, which draw at random."""
+
+
+def function(call: Callable[..., Data]) -> Callable[..., Data]:
+    """Decorator: make a Python function one of conditions and arithmetic."""
+    _enter(FUNCTIONS, call)
+    return call
+
+
+def _enter(table: dict[str, Function], call: Callable[..., Data], hidden: int = 0) -> None:
+    """Enter a function in a table. Parameters annotated with ``Value`` take values, others data."""
+    parameters = list(signature(call).parameters.values())[hidden:]
+    name = call.__name__.rstrip("_")
+    repeats = any(each.kind is Parameter.VAR_POSITIONAL for each in parameters)
+    shown = [f"{each.name}..." if each.kind is Parameter.VAR_POSITIONAL else each.name for each in parameters]
+    table[name] = Function(
+        name,
+        f"{name}({', '.join(shown)})",
+        tuple("value" if "Value" in str(each.annotation) else "data" for each in parameters),
+        sum(each.default is Parameter.empty for each in parameters),
+        repeats,
+        call,
+        (call.__doc__ or "").strip(),
+    )
+
+
+# Values of the model
+
+
+@function
+def constant(*values: Value | None) -> bool:
+    """Whether values are constants; one that is absent counts as constant."""
+    return all(value is None or isinstance(value.owner, Constant) for value in values)
+
+
+@function
+def given(value: Value | None) -> bool:
+    """Whether an optional input is there."""
+    return value is not None
+
+
+@function
+def is_output(value: Value) -> bool:
+    """Whether a value is an output of the model or of a subgraph."""
+    return any(use.operation.has_trait(IsTerminator) for use in value.uses)
+
+
+@function
+def single_use(value: Value) -> bool:
+    """Whether a value has one user."""
+    return value.has_one_use()
+
+
+@function
+def dtype(value: Value) -> str:
+    """The element type: f32, i64, ..."""
+    return type_code(value.type)
+
+
+@function
+def is_float(*values: Value) -> bool:
+    """Whether values are float16, bfloat16, float32 or float64."""
+    return all(type_code(value.type) in FLOATS for value in values)
+
+
+@function
+def is_integer(*values: Value) -> bool:
+    """Whether values are integers of any width."""
+    return all(type_code(value.type) in INTEGERS for value in values)
+
+
+@function
+def rank(value: Value) -> int:
+    """The number of dimensions."""
+    return len(_dims(value))
+
+
+@function
+def shape(value: Value) -> Array:
+    """All dimensions; `shape(x)[1]` asks for one of them only, which must be a number."""
+    return np.array(shape_part(value, slice(None)), np.int64)
+
+
+def shape_part(value: Value, index: Any) -> Any:
+    """One dimension, or a slice of them as an array. ValueError when it is not known."""
+    part = _dims(value)[index]
+    if part == DYNAMIC_INDEX or (isinstance(index, slice) and DYNAMIC_INDEX in part):
+        raise ValueError("a dimension is not known")
+    return np.array(part, np.int64) if isinstance(index, slice) else part
+
+
+def _dims(value: Value) -> Sequence[int]:
+    type = ranked(value)
+    if type is None:
+        raise ValueError("the rank is not known")
+    return type.get_shape()
+
+
+@function
+def static(*values: Value) -> bool:
+    """Whether all dimensions of values are known numbers."""
+    return all((type := ranked(value)) is not None and DYNAMIC_INDEX not in type.get_shape() for value in values)
+
+
+@function
+def same_type(a: Value, b: Value) -> bool:
+    """Whether two values have one element type and one shape, all of it known."""
+    return a.type == b.type and static(a)
+
+
+@function
+def broadcasts_to(a: Value, b: Value) -> bool:
+    """Whether `a` takes the shape of `b` when both are combined, so that `b` stays as it is."""
+    small, large = _dims(a), _dims(b)
+    if len(small) > len(large):
+        return False
+    tail = large[len(large) - len(small) :]
+    return all(x == 1 or x == y != DYNAMIC_INDEX for x, y in zip(small, tail, strict=True))
+
+
+# Data
+
+
+@function
+def or_else(data: Data, otherwise: Data) -> Data:
+    """The first, or the second when an attribute or optional constant is absent."""
+    return otherwise if data is None else data
+
+
+@function
+def close(a: Data, b: Data, precision: Data = PRECISION["f32"]) -> bool:
+    """Whether data are equal as far as the types of the constants in them can tell."""
+    left, right = np.asarray(a), np.asarray(b)
+    return _fit(left, right) and bool((np.abs(left - right) <= precision * np.abs(right)).all())
+
+
+@function
+def all_(condition: Data) -> bool:
+    """Whether a condition holds for every element."""
+    return bool(np.asarray(condition).all())
+
+
+@function
+def any_(condition: Data) -> bool:
+    """Whether a condition holds for some element."""
+    return bool(np.asarray(condition).any())
+
+
+@function
+def scalar(array: Data) -> Data:
+    """The one element of an array, as a number."""
+    return np.asarray(array).item()
+
+
+@function
+def is_power_of_two(array: Data) -> bool:
+    """Whether every element is plus or minus a power of two, by which division is exact."""
+    return bool((np.abs(np.frexp(np.asarray(array, np.float64))[0]) == 0.5).all())
+
+
+@function
+def size(array: Data) -> int:
+    """The number of elements."""
+    return int(np.asarray(array).size)
+
+
+@function
+def length(array: Data) -> int:
+    """The length of a list, or of the first dimension."""
+    return len(array)
+
+
+@function
+def sqrt(array: Data) -> Data:
+    """Square root."""
+    return np.sqrt(array)
+
+
+@function
+def exp(array: Data) -> Data:
+    """Exponential."""
+    return np.exp(array)
+
+
+@function
+def log(array: Data) -> Data:
+    """Natural logarithm."""
+    return np.log(array)
+
+
+@function
+def abs_(array: Data) -> Data:
+    """Absolute value."""
+    return np.abs(array)
+
+
+@function
+def floor(array: Data) -> Data:
+    """The next integer below, as an integer."""
+    return np.floor(array).astype(np.int64)
+
+
+@function
+def ceil(array: Data) -> Data:
+    """The next integer above, as an integer."""
+    return np.ceil(array).astype(np.int64)
+
+
+@function
+def min_(a: Data, b: Data) -> Data:
+    """The smaller of two, element by element."""
+    return np.minimum(a, b)
+
+
+@function
+def max_(a: Data, b: Data) -> Data:
+    """The larger of two, element by element."""
+    return np.maximum(a, b)
+
+
+@function
+def sum_(array: Data) -> Data:
+    """The sum of all elements."""
+    return np.sum(array)
+
+
+@function
+def prod(array: Data) -> Data:
+    """The product of all elements."""
+    return np.prod(array)
+
+
+@function
+def reshape(array: Data, shape: Data) -> Array:
+    """The elements in another shape."""
+    return np.reshape(array, _sizes(shape))
+
+
+@function
+def transpose(array: Data, perm: Data) -> Array:
+    """The axes in another order."""
+    return np.transpose(array, perm)
+
+
+@function
+def broadcast(array: Data, shape: Data) -> Array:
+    """The array repeated to a shape."""
+    return np.broadcast_to(array, _sizes(shape))
+
+
+@function
+def concat(parts: Data, axis: Data = 0) -> Array:
+    """A list of arrays joined along an axis."""
+    return np.concatenate([np.atleast_1d(part) for part in parts], axis)
+
+
+@function
+def ones(shape: Data) -> Array:
+    """An array of ones."""
+    return np.ones(_sizes(shape))
+
+
+@function
+def zeros(shape: Data) -> Array:
+    """An array of zeros."""
+    return np.zeros(_sizes(shape))
+
+
+@function
+def range_(start: Data, stop: Data) -> Array:
+    """The integers from the first on, before the second."""
+    return np.arange(start, stop, dtype=np.int64)
+
+
+@function
+def reverse(array: Data) -> Array:
+    """A list backwards."""
+    return np.asarray(array)[::-1]
+
+
+@function
+def inverse(perm: Data) -> Array:
+    """The permutation that undoes another one."""
+    return np.argsort(perm)
+
+
+@function
+def axes_of(axes: Data, rank: Data) -> Array:
+    """Axes counted from the front, ascending: `axes_of([-1], 4)` is [3]."""
+    listed = np.atleast_1d(axes)
+    if ((listed < -rank) | (listed >= rank)).any():
+        raise ValueError("an axis is out of range")
+    return np.sort(listed % rank)
+
+
+@function
+def cast(array: Data, type: Data) -> TypedData:
+    """Data rounded to an element type, where the operator that takes them does not say which."""
+    return TypedData(np.asarray(array), type)
+
+
+@dataclass(frozen=True)
+class TypedData:
+    """Data with the element type that they are to have as an operand."""
+
+    array: Array
+    type: str
+
+
+# Operators
+
+
+def equal(a: Data, b: Data) -> bool:
+    """``a == b``: all elements equal; data of other shapes are not equal, a number is compared with each element."""
+    if a is None or b is None or isinstance(a, str) or isinstance(b, str):
+        return a is b or (isinstance(a, str) and isinstance(b, str) and a == b)
+    left, right = np.asarray(a), np.asarray(b)
+    return _fit(left, right) and bool((left == right).all())
+
+
+def member(item: Data, items: Sequence[Data]) -> bool:
+    """``a in [b, c]``."""
+    return any(equal(item, each) for each in items)
+
+
+def _sizes(shape: Data) -> tuple[int, ...]:
+    return tuple(int(size) for size in np.atleast_1d(shape))
+
+
+def _fit(a: Array, b: Array) -> bool:
+    """Whether arrays have one shape, or one of them is a single number."""
+    return a.shape == b.shape or a.ndim == 0 or b.ndim == 0
+
+
+def listed(items: Sequence[Data]) -> Any:
+    """``[a, b]``: an array of numbers; arrays of different shapes stay a list."""
+    arrays = [np.asarray(item) for item in items]
+    if any(array.ndim for array in arrays):
+        return arrays
+    return np.array(items, np.int64 if not arrays or all(array.dtype.kind in "iub" for array in arrays) else None)
+
+
+# Draws: what the part `sample` of a rule may call, to make instances that its conditions allow
+
+
+def draw(call: Callable[..., Data]) -> Callable[..., Data]:
+    """Decorator: make a Python function one of the part `sample`; its first parameter is the random generator."""
+    _enter(DRAWS, call, hidden=1)
+    return call
+
+
+@draw
+def integer(random: np.random.Generator, low: Data, high: Data) -> int:
+    """An integer from the first to the second, both included."""
+    return int(random.integers(low, high + 1))
+
+
+@draw
+def one_of(random: np.random.Generator, items: Data) -> Data:
+    """One of a list."""
+    return items[int(random.integers(len(items)))]
+
+
+@draw
+def permutation(random: np.random.Generator, length: Data) -> Array:
+    """An order of so many axes."""
+    return random.permutation(length)
+
+
+@draw
+def uniform(random: np.random.Generator, shape: Data, low: Data, high: Data) -> Array:
+    """An array of numbers between two bounds."""
+    return random.uniform(low, high, _sizes(shape))
+
+
+@draw
+def integers(random: np.random.Generator, shape: Data, low: Data, high: Data) -> Array:
+    """An array of integers between two bounds, both included."""
+    return random.integers(low, high + 1, _sizes(shape))
+
+
+@draw
+def tensor(random: np.random.Generator, shape: Data) -> Drawn:
+    """Any numbers in a shape, hostile ones among them."""
+    return Drawn(_sizes(shape))
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A shape whose elements whoever makes the instance chooses."""
+
+    shape: tuple[int, ...]

@@ -1,0 +1,80 @@
+"""The pass `fusion-rules`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from ge.dialects.onnx import Constant, OnnxOp
+from ge.ir.errors import GeError
+from ge.ir.rewriting import apply_rules
+from ge.passes.graph import report
+from ge.rules import CompiledRule, load_rules
+from ge.rules.runtime import observing
+
+SHIPPED = Path(__file__).parent / "rules"
+"""The rule files of this project; docs/rules.md lists their rules."""
+
+
+@dataclass(frozen=True)
+class FusionRulesPass(ModulePass):
+    """Apply rules from rule files (`.gerules`; docs/rules.md is their language) until none applies.
+
+    `file=a.gerules,b.gerules` names the files; without it, all rules of this project are applied. `only=a,b` takes
+    these rules alone, `off=a,b` leaves some out.
+
+    Left alone: what a rule's conditions exclude; operations inside a pattern whose results something else uses, too;
+    replacements whose type would differ from that of the value replaced, or whose constants their type cannot hold; a
+    value between operations that is an output of the model.
+    """
+
+    name = "fusion-rules"
+
+    file: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()
+    off: tuple[str, ...] = ()
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        rules = [rule for path in self.file for rule in load_rules(path)] if self.file else list(shipped_rules())
+        with observing(_report), np.errstate(all="ignore"):
+            apply_rules(op, [rule.rewrite for rule in select(rules, self.only, self.off)])
+
+
+@cache
+def shipped_rules() -> tuple[CompiledRule, ...]:
+    """The rules of this project, file by file in the order of their names."""
+    return tuple(rule for path in sorted(SHIPPED.glob("*.gerules")) for rule in load_rules(path))
+
+
+def select(rules: Sequence[CompiledRule], only: Sequence[str], off: Sequence[str]) -> list[CompiledRule]:
+    """The rules that the options `only` and `off` leave. Raises GE2002 for a name that is no rule."""
+    names = list(dict.fromkeys(rule.name for rule in rules))
+    for name in (*only, *off):
+        if name not in names:
+            close = get_close_matches(name, names, n=1)
+            hint = f", did you mean '{close[0]}'?" if close else ""
+            raise GeError("GE2002", f"rule '{name}' is unknown{hint}", remedy=f"The rules are: {', '.join(names)}.")
+    return [rule for rule in rules if (not only or rule.name in only) and rule.name not in off]
+
+
+def _report(rule: str, matched: Sequence[OnnxOp], new: Sequence[Operation]) -> None:
+    """Say what was fused into what."""
+    made = [op for op in new if isinstance(op, OnnxOp) and not isinstance(op, Constant)]
+    text = f"Fuse {_names(matched)} -> {_names(made) or 'nothing'}"
+    if made:
+        report.fused(rule, text, made[-1])
+    else:
+        report.logger.info("%s", text)
+
+
+def _names(ops: Sequence[OnnxOp]) -> str:
+    return " + ".join(op.op_type for op in ops)

@@ -5,6 +5,7 @@ What :class:`GeParser` adds to xDSL 0.75:
 * every operation gets the position of its text as location, inside the node name when it has one;
 * ``0x…`` in ``dense<…>`` and ``array<…>`` of floats are the bits of the value, not an integer;
 * string literals are UTF-8, so that names in any language stay strings;
+* integer types have a largest width;
 * ``#ge.weights<…>`` find their files relative to the text (see :mod:`ge.ir.weights`);
 * tokens are cut by one regular expression, and a tensor type or array that was read before is not read again.
 
@@ -32,6 +33,7 @@ from xdsl.dialects.builtin import (
     FileLineColLoc,
     FusedLoc,
     IntAttr,
+    IntegerType,
     LocationAttr,
     ModuleOp,
     NameLoc,
@@ -77,6 +79,10 @@ _REPEATED = re.compile(r"(?:tensor|array)<[^<>\"]*(?:<[^<>\"]*>[^<>\"]*)?>")
 
 _KINDS = {name: MLIRTokenKind[name] for name in _TOKEN.groupindex if name != "punctuation"}
 _PUNCTUATION = {kind.value: kind for kind in MLIRTokenKind if isinstance(kind.value, str)}
+
+
+MAX_INTEGER_WIDTH = 4096
+"""Bits of an integer type. The range of a type is computed, which takes for ever for the widths that text can name."""
 
 
 class GeLexer(MLIRLexer):
@@ -187,6 +193,15 @@ class GeParser(Parser):
         line = bisect_left(self._line_ends, offset)
         column = offset - (self._line_ends[line - 1] if line else -1)
         return FileLineColLoc(self._file, IntAttr(line + 1), IntAttr(column))
+
+    # Limits
+
+    def _parse_optional_integer_or_float_type(self) -> TypeAttribute | None:
+        token = self._current_token
+        found = super()._parse_optional_integer_or_float_type()
+        if isinstance(found, IntegerType) and found.width.data > MAX_INTEGER_WIDTH:
+            self.raise_error(f"integers have at most {MAX_INTEGER_WIDTH} bits", token.span)
+        return found
 
     # Speed
 

@@ -20,6 +20,7 @@ ERRORS = {
     "defined twice": ('%0 = "test.op"() : () -> i32\n%0 = "test.op"() : () -> i32', "%0 is already defined", "2:1"),
     "wrong number of elements": ('"test.op"() {a = dense<[1]> : tensor<2xi8>} : () -> ()', "Shape mismatch", "1:43"),
     "too many bits": ('"test.op"() {a = dense<0x10000> : tensor<1xf16>} : () -> ()', "too many bits for f16", "1:24"),
+    "too wide": ('"test.op"() {a = 1 : i999999999} : () -> ()', "integers have at most 4096 bits", "1:22"),
     "odd hexadecimal": ('"test.op"() {a = #ge.weights<"0x123">} : () -> ()', "two hexadecimal digits per byte", "1:30"),
     "unterminated string": ('"test.op"() {a = "x} : () -> ()', "closing string literal", "1:18"),
     "nothing": ("", "Could not parse entire input", "1:1"),

@@ -45,26 +45,33 @@ def reduce(k: KernelBuilder, op: tile.ReduceOp) -> None:
 
 
 def _combine_halves(k: KernelBuilder, op: tile.ReduceOp, target: UbTile, source: UbTile) -> None:
-    """N positions along the axis become n/2, and so on; the last of an odd number joins at the end."""
-    name, axis = _COMBINE[op.kind.data], op.axis_number
-    sizes = list(tile_type(op.source).sizes)
-    count = sizes[axis]
-    if count > 3:
-        sizes[axis] = count // 2
-        work = k.alloc_tile(tile_type(op.source).with_shape(*sizes), None, doubled=False)
+    """Combine the second half of the positions along the axis with the first half, in place, until one is left.
+
+    Of an odd number, the position in the middle stays where it is; in the first step, which is not in place, it joins
+    at the end.
+    """
+    axis, sizes = op.axis_number, list(tile_type(op.source).sizes)
+
+    def combine(dst: UbTile, src0: UbTile, src1: UbTile) -> None:
+        vector(k, _COMBINE[op.kind.data], {"dst": dst, "src0": src0, "src1": src1}, dtype=target.dtype)
+
+    half, odd = divmod(sizes[axis], 2)
+    ends = _part(k, source, axis, 0, half), _part(k, source, axis, half + odd, half)
+    if half == 1:
+        combine(target, *ends)
     else:
-        work = target
-    odd_ones: list[UbTile] = []
-    while count > 1:
-        half = count // 2
-        if count % 2:
-            odd_ones.append(_part(k, source, axis, count - 1, 1))
-        dst = target if half == 1 else _part(k, work, axis, 0, half)
-        halves = {"src0": _part(k, source, axis, 0, half), "src1": _part(k, source, axis, half, half)}
-        vector(k, name, {"dst": dst, **halves}, dtype=target.dtype)
-        source, count = work, half
-    for odd in odd_ones:
-        vector(k, name, {"dst": target, "src0": target, "src1": odd}, dtype=target.dtype)
+        sizes[axis] = half
+        work = k.alloc_tile(tile_type(op.source).with_shape(*sizes), None, doubled=False)
+        combine(work, *ends)
+        count = half
+        while count > 2:
+            rest = count - count // 2
+            first = _part(k, work, axis, 0, count - rest)
+            combine(first, first, _part(k, work, axis, rest, count - rest))
+            count = rest
+        combine(target, _part(k, work, axis, 0, 1), _part(k, work, axis, 1, 1))
+    if odd:
+        combine(target, target, _part(k, source, axis, half, 1))
 
 
 def _part(k: KernelBuilder, whole: UbTile, axis: int, start: int, size: int) -> UbTile:

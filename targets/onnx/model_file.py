@@ -8,8 +8,10 @@ from __future__ import annotations
 import mmap
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import onnx
+from google.protobuf.message import Message
 
 from ge.ir.constants import MAX_DENSE_BYTES
 from ge.ir.errors import GeError
@@ -42,18 +44,31 @@ class ModelFile:
         fields = {entry.key: entry.value for entry in tensor.external_data}
         location = fields.get("location", "")
         if location.startswith(PIECE_MARK):
-            return self.pieces[int(location[len(PIECE_MARK) :])]
+            return self._piece(location, tensor.name)
         path = self._resolve(location, tensor.name)
         data = self._map(path, tensor.name)
-        offset = int(fields.get("offset", 0))
-        length = int(fields.get("length", len(data) - offset))
-        if offset + length > len(data) or length < 0:
+        offset = self._number(fields.get("offset", "0"), tensor.name)
+        length = self._number(fields.get("length", str(max(len(data) - offset, 0))), tensor.name)
+        if offset + length > len(data):
             raise GeError(
                 "GE1012",
                 f"tensor '{tensor.name}' needs bytes {offset} to {offset + length} of '{path}', which has {len(data)}",
                 self.name,
             )
         return ByteRange(data[offset : offset + length], path, offset)
+
+    def _piece(self, location: str, tensor: str) -> ByteRange:
+        """A range that was taken out of the message; a file may only pretend to have been through that."""
+        number = location.removeprefix(PIECE_MARK)
+        if not number.isdecimal() or int(number) >= len(self.pieces):
+            raise GeError("GE1013", f"tensor '{tensor}' lies in '{location}'", self.name)
+        return self.pieces[int(number)]
+
+    def _number(self, text: str, tensor: str) -> int:
+        """A number of bytes among the external data of a tensor."""
+        if not text.isdecimal():
+            raise GeError("GE1012", f"tensor '{tensor}' has offset or length '{text}', which is no number", self.name)
+        return int(text)
 
     def _resolve(self, location: str, tensor: str) -> Path:
         """The file of an external tensor: inside the folder of the model, also after following links."""
@@ -85,7 +100,7 @@ def map_file(path: Path) -> memoryview:
 
 
 def open_model(source: str | Path | onnx.ModelProto) -> ModelFile:
-    """Open a model file, or take a model that is in memory. Raises GE1001, GE1010 or GE1011."""
+    """Open a model file, or take a model that is in memory. Raises GE1001, GE1010, GE1011 or GE1020."""
     if isinstance(source, onnx.ModelProto):
         return _from_bytes(memoryview(_serialised(source)), "model", None, ())
     path = Path(source)
@@ -117,10 +132,23 @@ def _from_bytes(data: memoryview, name: str, file: Path | None, folders: tuple[P
         raise _malformed(data, name, f"the message breaks off at byte {error.position} of {len(data)}") from error
     except Exception as error:
         raise _malformed(data, name, str(error)) from error
+    if (culprit := _not_text(proto)) is not None:
+        raise GeError("GE1020", f"'{name}': {culprit} is not UTF-8 text", name)
     if not proto.HasField("graph") or not (proto.ir_version or proto.opset_import):
         raise GeError("GE1010", f"'{name}' has no graph or no version", name)
     pieces = [ByteRange(data[offset : offset + length], file, offset) for offset, length in ranges]
     return ModelFile(proto, name, pieces, folders)
+
+
+def _not_text(message: Message) -> str | None:
+    """The first field of text in a message whose bytes are none, by name; protobuf gives bytes for such a field."""
+    for descriptor, value in message.ListFields():
+        values: Any = value if descriptor.is_repeated else (value,)
+        if descriptor.type == descriptor.TYPE_STRING and any(isinstance(each, bytes) for each in values):
+            return f"field '{descriptor.name}' of a {message.DESCRIPTOR.name}"
+        if descriptor.type == descriptor.TYPE_MESSAGE and (culprit := next(filter(None, map(_not_text, values)), None)):
+            return culprit
+    return None
 
 
 def _malformed(data: memoryview, name: str, what: str) -> GeError:

@@ -21,7 +21,7 @@ from ge.targets.onnx.model_file import ModelFile
 def literal_of_tensor(tensor: TensorProto, model: ModelFile) -> tuple[Attribute, TensorType[Attribute]]:
     """A tensor of the model as literal and type; large ones are weights over the bytes of the file.
 
-    Raises GE1014 when the tensor has another number of elements than its shape says.
+    Raises GE1014 when the tensor has another number of elements than its shape says, GE1020 for an unknown type.
     """
     shape = tuple(tensor.dims)
     if tensor.data_location != TensorProto.EXTERNAL:
@@ -39,16 +39,32 @@ def literal_of_tensor(tensor: TensorProto, model: ModelFile) -> tuple[Attribute,
 
 
 def _array(tensor: TensorProto, model: ModelFile) -> Any:
+    if tensor.data_type not in _KNOWN_TYPES:
+        what = f"tensor '{tensor.name}' has element type number {tensor.data_type}, which does not exist"
+        raise GeError("GE1020", what, model.name)
     try:
         return numpy_helper.to_array(tensor)
     except Exception as error:
         raise GeError("GE1014", f"tensor '{tensor.name}': {error}", model.name) from error
 
 
+_KNOWN_TYPES = frozenset(TensorProto.DataType.values()) - {TensorProto.UNDEFINED}
+
+MAX_SPARSE_BYTES = 1 << 28
+"""Bytes that a sparse tensor may take when it is written out: a few numbers in a file can ask for any amount."""
+
+
 def literal_of_sparse(sparse: SparseTensorProto, model: ModelFile) -> tuple[Attribute, TensorType[Attribute]]:
-    """A sparse tensor, written out in full."""
+    """A sparse tensor, written out in full. Raises GE1014 when its parts do not fit, or it would be too large."""
     values, indices = _array(sparse.values, model), _array(sparse.indices, model)
-    dense = np.zeros(tuple(sparse.dims), values.dtype)
-    flat = indices if indices.ndim == 1 else np.ravel_multi_index(tuple(indices.T), dense.shape)
-    dense.reshape(-1)[flat] = values
+    shape = tuple(sparse.dims)
+    if min(shape, default=0) < 0 or math.prod(shape) * values.dtype.itemsize > MAX_SPARSE_BYTES:
+        what = f"sparse tensor '{sparse.values.name}' has shape {list(shape)}, more than {MAX_SPARSE_BYTES} bytes"
+        raise GeError("GE1014", what, model.name)
+    dense = np.zeros(shape, values.dtype)
+    try:
+        flat = indices if indices.ndim == 1 else np.ravel_multi_index(tuple(indices.T), dense.shape)
+        dense.reshape(-1)[flat] = values
+    except (IndexError, TypeError, ValueError) as error:
+        raise GeError("GE1014", f"sparse tensor '{sparse.values.name}': {error}", model.name) from error
     return literal_of(dense)

@@ -186,6 +186,64 @@ def test_external_data_outside_the_folder(location: str, tmp_path: Path) -> None
         import_model(folder / "m.onnx")
 
 
+@pytest.mark.parametrize(
+    ("location", "offset", "length", "message"),
+    [
+        ("w.bin", "x", "1200", "GE1012.*offset or length 'x', which is no number"),
+        ("w.bin", "-4", "1200", "GE1012.*offset or length '-4', which is no number"),
+        ("w.bin", "0", "1200.0", "GE1012.*offset or length '1200.0', which is no number"),
+        ("#0", "0", "1200", "GE1013.*'w' lies in '#0'"),
+        ("#x", "0", "1200", "GE1013.*'w' lies in '#x'"),
+    ],
+)
+def test_external_data_with_nonsense(location: str, offset: str, length: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "w.bin").write_bytes(WEIGHTS.tobytes())
+    model = add_model("w.bin")
+    tensor = model.graph.initializer[0]
+    del tensor.external_data[:]
+    for key, value in (("location", location), ("offset", offset), ("length", length)):
+        tensor.external_data.add(key=key, value=value)
+    onnx.save(model, tmp_path / "m.onnx")
+    with pytest.raises(GeError, match=f"(?s){message}"):
+        import_model(tmp_path / "m.onnx")
+
+
+def test_names_that_are_not_text(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(SMALL.replace(b"Mul", b"M\xff\xff"))
+    with pytest.raises(GeError, match="GE1020.*field 'op_type' of a NodeProto is not UTF-8 text"):
+        import_model(path)
+
+
+def test_element_types_that_do_not_exist() -> None:
+    for number in (0, 99, -1):
+        model = onnx.ModelProto.FromString(SMALL)
+        model.graph.initializer[0].data_type = number
+        with pytest.raises(GeError, match=f"GE1020.*'w' has element type number {number}, which does not exist"):
+            import_model(model)
+
+
+@pytest.mark.parametrize(
+    ("dims", "indices", "message"),
+    [
+        ([1 << 40], [0], "is too large|more than"),
+        ([-2], [0], "shape .-2."),
+        ([4], [4], "out of bounds"),
+        ([4], [[0, 0]], "."),
+    ],
+)
+def test_sparse_tensors_that_do_not_fit(dims: list[int], indices: list[int], message: str) -> None:
+    values = numpy_helper.from_array(np.ones(1, np.float32), "s")
+    sparse = onnx.SparseTensorProto(
+        values=values, indices=numpy_helper.from_array(np.array(indices, np.int64), "i"), dims=dims
+    )
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph([helper.make_node("Identity", ["s"], ["y"])], "g", [], [y], sparse_initializer=[sparse])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    with pytest.raises(GeError, match=f"GE1014.*sparse tensor 's'.*({message})"):
+        import_model(model)
+
+
 def test_external_data_of_a_model_in_memory() -> None:
     with pytest.raises(GeError, match="GE1013"):
         import_model(add_model("w.bin"))

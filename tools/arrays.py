@@ -34,15 +34,20 @@ class InputInfo:
             return ()
 
     def random(self, generator: np.random.Generator) -> NDArray[Any]:
-        """Values of the input's type: normally distributed floats, integers 0 or 1. Raises GE6002 without a shape."""
+        """Values of the input's type: normally distributed floats, integers 0 or 1.
+
+        Raises GE6002 without a shape, and GE6009 when there is not enough memory for them.
+        """
         try:
             dtype, shape = numpy_dtype(tensor_type_of(self.type).element_type), static_shape(self.type)
         except GeError as error:
             what = f"input '{self.name}' has type {self.type}, which has no random values"
             raise GeError("GE6002", what, remedy=f"Give it with --input {self.name}=FILE.") from error
-        if dtype.kind in "iub":
-            return generator.integers(0, 2, shape).astype(dtype)
-        return generator.standard_normal(shape).astype(dtype)
+        try:
+            values = generator.integers(0, 2, shape) if dtype.kind in "iub" else generator.standard_normal(shape)
+            return values.astype(dtype)
+        except (MemoryError, ValueError) as error:  # the latter for sizes that NumPy cannot address
+            raise GeError("GE6009", f"there is no memory for input '{self.name}' of type {self.type}") from error
 
 
 def main_inputs(module: ModuleOp) -> tuple[InputInfo, ...]:

@@ -111,3 +111,10 @@ def test_unknown_files_are_one_error(tmp_path: Path) -> None:
     assert error_of(tmp_path / "model.txt").code == "GE1002"
     (tmp_path / "empty.mlir").write_text("builtin.module {\n}\n")
     assert error_of(tmp_path / "empty.mlir").code == "GE3004"
+
+
+def test_random_values_that_no_memory_holds_are_one_error(tmp_path: Path) -> None:
+    for sizes in ("99999999999x99999", "4000000000000000000x4000000000000000000"):
+        text = f"func.func @main(%x: tensor<{sizes}xf32>) {{\n  func.return\n}}\n"
+        (tmp_path / "huge.mlir").write_text(text)
+        assert error_of(tmp_path / "huge.mlir", "--random-input").code == "GE6009"

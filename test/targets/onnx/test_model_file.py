@@ -211,7 +211,7 @@ def test_external_data_with_nonsense(location: str, offset: str, length: str, me
 def test_names_that_are_not_text(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(SMALL.replace(b"Mul", b"M\xff\xff"))
-    with pytest.raises(GeError, match="GE1020.*field 'op_type' of a NodeProto is not UTF-8 text"):
+    with pytest.raises(GeError, match=r"GE1020.*field 'op_type' of a NodeProto is not UTF-8 text"):
         import_model(path)
 
 

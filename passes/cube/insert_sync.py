@@ -23,6 +23,7 @@ from ge.passes.cube.sync.barriers import barriers
 from ge.passes.cube.sync.emit import Writer
 from ge.passes.cube.sync.events import number_events
 from ge.passes.cube.sync.hazards import hazards
+from ge.passes.cube.sync.nearest import nearest
 from ge.passes.cube.sync.pairs import order
 from ge.passes.cube.sync.structure import sites
 from ge.targets.ascend.soc import Soc, load_soc
@@ -44,7 +45,7 @@ def synchronise(kernel: CubeKernelOp, soc: Soc) -> None:
     """Order the instructions of one kernel."""
     if any(isinstance(op, FlagInstruction) for op in kernel.walk()):
         return
-    found = hazards(sites(kernel))
+    found = nearest(hazards(sites(kernel)))
     sync = order(found)
     numbered = number_events(sync, soc.event_ids)
     Writer(kernel).write(numbered, barriers(kernel, found, sync))

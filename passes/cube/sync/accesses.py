@@ -99,7 +99,7 @@ def _at_most(runs: list[Access]) -> list[Access]:
 def meet_now(a: Touch, b: Touch) -> bool:
     """Whether two accesses may touch the same bytes in the same turn of all loops that are around both."""
     if a.buffer is not b.buffer:
-        return _ranges_meet(a.placed_range, b.placed_range) and _same_space(a, b)
+        return ranges_meet(a.placed_range, b.placed_range) and _same_space(a, b)
     if a.offset.slot is not b.offset.slot or a.offset.terms != b.offset.terms or a.runs is None or b.runs is None:
         return True
     return _runs_meet(a.runs, b.runs, b.offset.constant - a.offset.constant)
@@ -111,7 +111,7 @@ def meet_later(a: Touch, b: Touch, loop: scf.ForOp) -> bool:
     For accesses to the same copy of a buffer with copies, turns that use the same copy are meant.
     """
     if a.buffer is not b.buffer:
-        return _ranges_meet(a.placed_range, b.placed_range) and _same_space(a, b)
+        return ranges_meet(a.placed_range, b.placed_range) and _same_space(a, b)
     if a.offset.slot is not b.offset.slot or a.offset.terms != b.offset.terms or a.runs is None or b.runs is None:
         return True
     counter, step = loop.body.block.args[0], constant_value(loop.step)
@@ -143,7 +143,8 @@ def _same_space(a: Touch, b: Touch) -> bool:
     return a.alloc is not None and b.alloc is not None and a.alloc.space is b.alloc.space
 
 
-def _ranges_meet(a: tuple[int, int] | None, b: tuple[int, int] | None) -> bool:
+def ranges_meet(a: tuple[int, int] | None, b: tuple[int, int] | None) -> bool:
+    """Whether two ranges of bytes share one; what is not placed (None) shares none."""
     return a is not None and b is not None and a[0] < b[1] and b[0] < a[1]
 
 

@@ -13,14 +13,15 @@ access of the scalar unit, which has landed before the scalar unit issues anythi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import scf
 from xdsl.ir import Block, SSAValue
 
 from ge.dialects.cube.spaces import Pipe
-from ge.passes.cube.sync.accesses import Touch, is_visible, meet_later, meet_now, touches
+from ge.passes.cube.sync.accesses import Touch, is_visible, meet_later, meet_now, ranges_meet, touches
 from ge.passes.cube.sync.structure import Site
 
 
@@ -55,14 +56,16 @@ class Hazard:
 
 def hazards(sites: Sequence[Site]) -> list[Hazard]:
     """All hazards between the instructions of a kernel."""
-    touched = {site: touches(site.op) for site in sites}
     found: list[Hazard] = []
+    earlier_touches: dict[object, list[tuple[Site, Touch]]] = defaultdict(list)
     for later in sites:
-        for earlier in sites[: later.order + 1]:
-            meetings = [(a, b) for a in touched[earlier] for b in touched[later] if _may_conflict(a, b)]
-            if meetings and earlier is not later and earlier.op.pipe is not Pipe.S:
+        own = touches(later.op)
+        for touch in own:
+            earlier_touches[_memory(touch)].append((later, touch))
+        for earlier, meetings in _meetings(own, earlier_touches).items():
+            if earlier is not later and earlier.op.pipe is not Pipe.S:
                 found += _forward(earlier, later, meetings)
-            if meetings and later.op.pipe is not Pipe.S:
+            if later.op.pipe is not Pipe.S:
                 found += _carried(later, earlier, [(b, a) for a, b in meetings])
     return found
 
@@ -71,8 +74,24 @@ Meetings = Sequence[tuple[Touch, Touch]]
 """Accesses of a source and of a sink."""
 
 
-def _may_conflict(a: Touch, b: Touch) -> bool:
-    return (a.writes or b.writes) and not (a.alloc is None and a.writes and b.writes)
+def _memory(touch: Touch) -> object:
+    """What two accesses must share to meet: the memory of a core, or the argument in device memory."""
+    return touch.buffer if touch.alloc is None else touch.alloc.space
+
+
+def _meetings(
+    own: Sequence[Touch], earlier_touches: Mapping[object, Sequence[tuple[Site, Touch]]]
+) -> dict[Site, list[tuple[Touch, Touch]]]:
+    """For each instruction that may touch the same bytes, in order, the accesses that do, one of the two writing."""
+    found: dict[Site, list[tuple[Touch, Touch]]] = {}
+    for touch in own:
+        in_device_memory = touch.alloc is None
+        for site, other in earlier_touches[_memory(touch)]:
+            if not (touch.writes or other.writes) or (in_device_memory and touch.writes and other.writes):
+                continue
+            if touch.buffer is other.buffer or ranges_meet(touch.placed_range, other.placed_range):
+                found.setdefault(site, []).append((other, touch))
+    return dict(sorted(found.items(), key=lambda item: item[0].order))
 
 
 def _forward(source: Site, sink: Site, meetings: Meetings) -> Iterator[Hazard]:

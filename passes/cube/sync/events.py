@@ -45,17 +45,18 @@ def number_events(sync: Sync, limit: int) -> Numbered:
             by_way[forth] = (first_free.get(forth, 0), first_free.get(back, 0))
             first_free |= {forth: by_way[forth][0] + 1, back: by_way[forth][1] + 1}
         handshakes.append((handshake, *by_way[forth]))
+    order = _Order(sync)
     for way in dict.fromkeys((pair.src, pair.dst) for pair in sync.pairs):
         mine = [pair for pair in sync.pairs if (pair.src, pair.dst) == way]
-        taken = first_free.get(way, 0)
-        numbers = _color(sync, mine, range(taken, limit))
+        available = range(first_free.get(way, 0), limit)
+        numbers = _color(order, mine, available)
         while numbers is None and (merged := _merge_two(mine)) is not None:
             mine = merged
-            numbers = _color(sync, mine, range(taken, limit))
+            numbers = _color(order, mine, available)
         if numbers is None:
-            mine, left = _split(mine, limit - taken)
+            mine, left = _split(mine, len(available))
             unnumbered += left
-            numbers = _color(sync, mine, range(taken, limit)) or {}
+            numbers = _color(order, mine, available) or {}
         pairs += numbers.items()
     return Numbered(tuple(pairs), tuple(handshakes), tuple(unnumbered))
 
@@ -65,27 +66,21 @@ def width(pair: Pair) -> int:
     return 1 if pair.slot is None else 2
 
 
-def _color(sync: Sync, pairs: Sequence[Pair], available: range) -> dict[Pair, int] | None:
+def _color(order: _Order, pairs: Sequence[Pair], available: range) -> dict[Pair, int] | None:
     """A number for each pair, or None when there are too few."""
+    numbers: dict[Pair, int] = {}
     if sum(map(width, pairs)) <= len(available):
-        numbers: dict[Pair, int] = {}
         free = available.start
         for pair in pairs:
             numbers[pair] = free
             free += width(pair)
         return numbers
-    return _color_again(sync, pairs, available)
-
-
-def _color_again(sync: Sync, pairs: Sequence[Pair], available: range) -> dict[Pair, int] | None:
-    """The same, with numbers that serve several pairs."""
-    numbers: dict[Pair, int] = {}
     for pair in pairs:
         taken = {
             number + i
             for other, number in numbers.items()
             for i in range(width(other))
-            if not _apart(sync, pair, other)
+            if not order.are_apart(pair, other)
         }
         fitting = (first for first in available if not taken & set(range(first, first + width(pair))))
         first = next((first for first in fitting if first + width(pair) <= available.stop), None)
@@ -104,43 +99,62 @@ class _Span:
     last: Time
 
 
-def _apart(sync: Sync, a: Pair, b: Pair) -> bool:
-    """Whether one of two pairs always begins when the other one is over."""
-    for block in _blocks_around(a.block):
-        x, y = _span(a, block), _span(b, block)
-        if x is not None and y is not None:
-            early, late = (x, y) if x.first <= y.first else (y, x)
-            return early.last < late.first and _is_over(sync, a, early, late)
-    return False
+class _Order:
+    """Which pairs always begin when others are over. Answers are kept: the same questions come again and again."""
 
+    def __init__(self, sync: Sync) -> None:
+        self._pairs = sync.pairs
+        self._numbers: dict[Block, dict[Operation, int]] = {}
+        self._spans: dict[Pair, dict[Block, _Span]] = {}
+        self._known: dict[tuple[object, ...], dict[Pipe, Time]] = {}
 
-def _is_over(sync: Sync, pair: Pair, early: _Span, late: _Span) -> bool:
-    """Whether the source pipe knows, when the late span begins, that the destination pipe has passed the early one."""
-    block = early.block
-    known = knowledge(sync.pairs, block, [Told(pair.dst, early.last)], None, carried=False)
-    if pair.src not in known or known[pair.src] >= late.first:
-        return False
-    if not _is_repeated(block):
-        return True
-    again = knowledge(sync.pairs, block, [Told(pair.dst, late.last)], None, carried=True)
-    return pair.src in again and again[pair.src] < early.first._replace(turn=1)
+    def are_apart(self, a: Pair, b: Pair) -> bool:
+        """Whether one of two pairs always begins when the other one is over."""
+        spans, others = self._spans_of(a), self._spans_of(b)
+        block = next((block for block in spans if block in others), None)
+        if block is None:
+            return False
+        early, late = sorted((spans[block], others[block]), key=lambda span: span.first)
+        return early.last < late.first and self._is_over(a, early, late)
 
+    def _is_over(self, pair: Pair, early: _Span, late: _Span) -> bool:
+        """Whether the source pipe knows, when `late` begins, that the destination pipe has passed `early`."""
+        known = self._knowledge(early, pair.dst, carried=False)
+        if pair.src not in known or known[pair.src] >= late.first:
+            return False
+        if not any(isinstance(around.parent_op(), scf.ForOp | scf.IfOp) for around in _blocks_around(early.block)):
+            return True
+        again = self._knowledge(late, pair.dst, carried=True)
+        return pair.src in again and again[pair.src] < early.first._replace(turn=1)
 
-def _is_repeated(block: Block) -> bool:
-    return any(isinstance(around.parent_op(), scf.ForOp | scf.IfOp) for around in _blocks_around(block))
+    def _knowledge(self, span: _Span, pipe: Pipe, *, carried: bool) -> dict[Pipe, Time]:
+        key = (span.block, pipe, span.last, carried)
+        if key not in self._known:
+            told = [Told(pipe, span.last)]
+            self._known[key] = knowledge(self._pairs, span.block, told, None, carried=carried)
+        return self._known[key]
 
+    def _spans_of(self, pair: Pair) -> dict[Block, _Span]:
+        """The spans of a pair in its block, if it is not carried, and in the blocks around it, innermost first."""
+        if pair in self._spans:
+            return self._spans[pair]
+        spans: dict[Block, _Span] = {}
+        around = outermost_loop(pair.block) if pair.carried else pair.block.parent_op()
+        if not pair.carried:
+            first, last = Time(0, pair.set_after, Phase.SET), Time(0, pair.wait_before, Phase.WAIT)
+            spans[pair.block] = _Span(pair.block, first, last)
+        while around is not None and (block := around.parent) is not None:
+            number = self._number(block, around)
+            first, last = Time(0, number, Phase.FIRST_SET), Time(0, number, Phase.LAST_WAIT)
+            spans[block] = _Span(block, first, last)
+            around = around.parent_op()
+        self._spans[pair] = spans
+        return spans
 
-def _span(pair: Pair, block: Block) -> _Span | None:
-    """The span of a pair in a block around it; None where the block is inside the span."""
-    if not pair.carried and pair.block is block:
-        return _Span(block, Time(0, pair.set_after, Phase.SET), Time(0, pair.wait_before, Phase.WAIT))
-    inner = outermost_loop(pair.block) if pair.carried else pair.block.parent_op()
-    while inner is not None and inner.parent is not block:
-        inner = inner.parent_op()
-    if inner is None:
-        return None
-    number = next(number for number, op in enumerate(block.ops) if op is inner)
-    return _Span(block, Time(0, number, Phase.FIRST_SET), Time(0, number, Phase.LAST_WAIT))
+    def _number(self, block: Block, op: Operation) -> int:
+        if block not in self._numbers:
+            self._numbers[block] = {op: number for number, op in enumerate(block.ops)}
+        return self._numbers[block][op]
 
 
 def outermost_loop(block: Block) -> Operation:

@@ -85,7 +85,7 @@ def compile_variant(variant: Variant) -> CompiledRule:
     function_name = f"rule_{name.replace('-', '_')}"
     writer = Writer(variant, function_name)
     text = writer.function()
-    namespace = {**_NAMESPACE, **writer.constants}
+    namespace = {**NAMESPACE, **writer.constants}
     exec(compile(text, f"<rule {name}>", "exec"), namespace)
     function: Callable[[Any], bool] = namespace[function_name]
     function.__name__ = name
@@ -93,7 +93,7 @@ def compile_variant(variant: Variant) -> CompiledRule:
     return CompiledRule(name, variant, text, RewriteRule((root,), function))
 
 
-_NAMESPACE: dict[str, Any] = {
+NAMESPACE: dict[str, Any] = {
     **{f"fn_{name}": each.call for name, each in FUNCTIONS.items()},
     **{f"draw_{name}": each.call for name, each in DRAWS.items()},
     **{name: getattr(functions, name) for name in ("equal", "listed", "member", "shape_part")},

@@ -134,5 +134,6 @@ def _function(call: Function, names: Names) -> str:
         arguments.append(names.values[each.name] if kind == "value" and isinstance(each, Name) else source(each, names))
     if call.name == "close" and len(arguments) == 2:
         constants = {each.name for each in walk(call) if isinstance(each, Name) and each.name in names.values}
-        arguments.append(f"precision({', '.join(names.values[name] for name in sorted(constants))})")
+        if constants:
+            arguments.append(f"precision({', '.join(names.values[name] for name in sorted(constants))})")
     return f"fn_{call.name}({', '.join(arguments)})"

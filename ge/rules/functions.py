@@ -39,6 +39,7 @@ CONSTANTS: dict[str, Data] = {
     "false": False,
     "pi": math.pi,
     "inf": math.inf,
+    "none": None,
     "bool": "i1",
     **{code: code for code in ELEMENT_TYPES if code != "i1"},
 }

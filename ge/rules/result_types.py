@@ -92,7 +92,7 @@ def _inferred(
     node.output.extend(f"y{position}" for position in range(count))
     for name, value in attributes.items():
         if name in operator.attributes:
-            node.attribute.append(attribute_proto(name, value, operator.attributes[name].kind))
+            node.attribute.append(attribute_proto(name, value))
     types: dict[str, TypeProto] = {}
     data: dict[str, TensorProto] = {}
     for position, value in enumerate(inputs):

@@ -1,0 +1,338 @@
+"""Models made from the pattern of a rule: small random shapes, constants and attributes that its conditions may allow.
+
+An instance is what the pattern describes and nothing else: its inputs are the values that the pattern leaves open, its
+outputs the results of the root. Whether the conditions hold is seen by applying the rule; most rules say enough to draw
+well (``rank(x) == 2``, ``c == 0``, literals), others have a part ``sample`` that draws what they need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
+
+from ge.dialects.onnx import OP_CLASSES, UNKNOWN, Custom, make_constant, static_shape
+from ge.dialects.onnx.attributes import to_attribute
+from ge.dialects.onnx.ops import split_absent
+from ge.dialects.onnx.protos import data_type_of
+from ge.ir.constants import numpy_dtype
+from ge.ir.locations import name_loc
+from ge.rules.compiler import NAMESPACE
+from ge.rules.draws import ATTRIBUTES, INPUTS, Drawing, any_shape, broadcastable
+from ge.rules.element_types import ElementTypes
+from ge.rules.expressions import Names, source
+from ge.rules.functions import ELEMENT_TYPES, FLOATS, Drawn
+from ge.rules.pattern import Absent, Leaf, Literal, Node, ResultOf, Variant
+from ge.rules.result_types import result_types
+from ge.rules.runtime import kind_of
+from ge.rules.syntax import Binary, Expression, Function, Listing, Name, Number
+from ge.rules.writer import custom_properties
+
+Array: TypeAlias = NDArray[Any]
+
+DRAWS = ("normal", "zeros", "negative", "tiny", "large", "mixed")
+"""Kinds of input values."""
+
+
+@dataclass
+class Instance:
+    """A model made from a pattern."""
+
+    module: ModuleOp
+    element_type: str
+    """The element type that was asked for."""
+    fixed: dict[str, Array] = field(default_factory=dict[str, Array])
+    """Inputs whose values the part `sample` has drawn."""
+
+    def inputs(self, kind: str, random: np.random.Generator) -> dict[str, Array]:
+        """Values for all inputs, of one kind of :data:`DRAWS`."""
+        function = next(op for op in self.module.ops if isinstance(op, FuncOp))
+        return {
+            arg.name_hint: self.fixed[arg.name_hint] if arg.name_hint in self.fixed else values_of(arg, kind, random)
+            for arg in function.body.block.args
+            if arg.name_hint is not None
+        }
+
+
+def values_of(value: SSAValue, kind: str, random: np.random.Generator) -> Array:
+    """Values of a kind for a tensor."""
+    assert isinstance(value.type, TensorType)
+    shape = static_shape(value)
+    return numbers(shape or (), numpy_dtype(value.type.element_type), kind, random)
+
+
+def numbers(shape: Sequence[int], dtype: np.dtype[Any], kind: str, random: np.random.Generator) -> Array:
+    """Numbers of a kind. Large and tiny ones are so that the square of one is still a number of the type."""
+    if dtype == np.bool_:
+        return random.integers(0, 2, shape).astype(np.bool_)
+    if kind == "mixed":
+        parts = np.stack([numbers(shape, dtype, each, random) for each in DRAWS[:-1]])
+        return np.take_along_axis(parts, random.integers(0, len(parts), (1, *shape)), 0)[0]
+    if kind == "zeros":
+        return np.zeros(shape, dtype)
+    if dtype.kind in "iu":
+        limit = 3 if kind in ("normal", "negative", "tiny") else min(2**40, np.iinfo(dtype).max)
+        low = -limit if dtype.kind == "i" else 0
+        found = random.integers(low, limit, shape, endpoint=True)
+        return (-np.abs(found) if kind == "negative" else found).astype(dtype)
+    half = dtype.itemsize == 2
+    scale = {"large": 60.0 if half else 1e4, "tiny": 1e-2 if half else 1e-12}.get(kind, 1.0)
+    found = random.standard_normal(shape) * scale
+    return np.asarray(-np.abs(found) if kind == "negative" else found).astype(dtype)
+
+
+class Maker:
+    """Makes instances of one variant."""
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant = variant
+        self.types = ElementTypes(variant)
+
+    def make(self, element_type: str, random: np.random.Generator) -> Instance | None:
+        """An instance with values of an element type; None when what was drawn does not fit together."""
+        try:
+            return _Making(self, element_type, random).instance()
+        except (ValueError, TypeError, IndexError, ArithmeticError, VerifyException):
+            return None
+
+
+class _Making:
+    """One instance while it is made."""
+
+    def __init__(self, maker: Maker, element_type: str, random: np.random.Generator) -> None:
+        self.variant = maker.variant
+        self.types = maker.types
+        self.element_type = element_type
+        self.random = random
+        self.block = Block()
+        self.values: dict[str, list[SSAValue]] = {}
+        self.results: dict[tuple[int, int], SSAValue] = {}
+        self.fixed: dict[str, Array] = {}
+        self.data: dict[str, Any] = {}
+
+    def instance(self) -> Instance:
+        for statement in self.variant.rule.sample:
+            self.data[statement.targets[0].name] = self._evaluate(statement.value)
+        for node in self.variant.nodes:
+            self._node(node)
+        root = self.variant.root
+        returned = [self.results[root.index, index] for index in range(max(1, len(root.results)))]
+        returned += [
+            self.results[node.index, node.results.index(name)]
+            for name in self.variant.shared
+            for node in self.variant.nodes
+            if name in node.results and self.random.integers(2)
+        ]
+        self.block.add_op(ReturnOp(*returned))
+        inputs = [arg.type for arg in self.block.args]
+        main = FuncOp("main", (inputs, [value.type for value in returned]), Region(self.block))
+        names = ArrayAttr(StringAttr(arg.name_hint or "") for arg in self.block.args)
+        main.attributes["onnx.input_names"] = names
+        main.attributes["onnx.output_names"] = ArrayAttr(StringAttr(f"y{i}") for i in range(len(returned)))
+        return Instance(ModuleOp([main]), self.element_type, self.fixed)
+
+    def _evaluate(self, expression: Expression) -> Any:
+        """The value of an expression in what has been drawn so far."""
+        names = Names({}, {name: f"drawn[{name!r}]" for name in self.data}, {})
+        return eval(source(expression, names), {**NAMESPACE, "drawn": self.data, "random": self.random})
+
+    # Operations
+
+    def _node(self, node: Node) -> None:
+        """Make the operation of a node, after its inputs."""
+        attributes: dict[str, Any] = {}
+        inputs: list[SSAValue | None] = []
+        for position, each in enumerate(node.inputs):
+            if position == min(1, len(node.inputs)):
+                attributes = self._attributes(node, inputs)
+            inputs += self._input(node, position, each, inputs, attributes)
+        if len(node.inputs) < 2:
+            attributes = self._attributes(node, inputs)
+        op_class = OP_CLASSES.get((node.domain, node.op_type), Custom)
+        specs = op_class.OPERATOR.attributes
+        converted = {
+            name: to_attribute(specs[name].kind if name in specs else kind_of(value), value)
+            for name, value in attributes.items()
+        }
+        count = max(1, len(node.results))
+        types: list[Attribute] = [UNKNOWN] * count
+        if node.operator is not None:
+            types = result_types(node.operator, inputs, converted, count)
+        operands, properties = split_absent(inputs)
+        op = op_class.create(
+            operands=operands,
+            result_types=types,
+            attributes=converted,
+            properties={**properties, **({} if node.operator is not None else custom_properties(node))},
+            location=name_loc(f"{node.op_type}_{node.index}"),
+        )
+        op.verify()
+        self.block.add_op(op)
+        for index, result in enumerate(op.results):
+            self.results[node.index, index] = result
+
+    def _attributes(self, node: Node, inputs: Sequence[SSAValue | None]) -> dict[str, Any]:
+        """What the pattern says of attributes, and random values for those that it captures or leaves open."""
+        drawing = self._drawing(inputs, {})
+        found: dict[str, Any] = {}
+        for name, value in node.attributes.items():
+            if isinstance(value, Name) and value.name in self.variant.captured:
+                if value.name not in self.data:
+                    self.data[value.name] = self._attribute(node, name, value.name, drawing)
+                drawn = self.data[value.name]
+            else:
+                drawn = self._evaluate(value)
+            if drawn is not None:
+                found[name] = drawn
+        if node.any_others and node.operator is not None:
+            open_names = [name for name in node.operator.attributes if name not in found and name in ATTRIBUTES]
+            found.update((name, ATTRIBUTES[name](drawing)) for name in open_names if self.random.integers(2))
+        return found
+
+    def _attribute(self, node: Node, name: str, captured: str, drawing: Drawing) -> Any:
+        """A value of an attribute that the pattern captures."""
+        assert node.operator is not None, "attributes of other domains need a part 'sample'"
+        spec = node.operator.attributes[name]
+        wanted = self._wanted(captured)
+        if wanted is not None:
+            return wanted
+        if node.op_type == "Cast" and name == "to":
+            code = str(self.random.choice(["f16", "f32", "f64", "i32", "i64"]))
+            return data_type_of(ELEMENT_TYPES[code])
+        if not spec.required and (self.random.integers(4) == 0 or name not in ATTRIBUTES):
+            return spec.default
+        return ATTRIBUTES[name](drawing)
+
+    # Inputs
+
+    def _drawing(self, inputs: Sequence[SSAValue | None], attributes: Mapping[str, Any], name: str = "") -> Drawing:
+        shapes = [static_shape(value) or () for value in inputs if value is not None]
+        return Drawing(self.random, shapes, attributes, self._wanted_rank(name))
+
+    def _input(
+        self, node: Node, position: int, each: Any, before: Sequence[SSAValue | None], attributes: Mapping[str, Any]
+    ) -> Sequence[SSAValue | None]:
+        """The values of one input of the pattern: one, or any number for one that is variadic."""
+        match each:
+            case ResultOf(number, index):
+                return [self.results[number, index]]
+            case Absent():
+                return [None]
+            case Literal(expression):
+                return [self._literal(node, position, expression)]
+            case Leaf(name, kind):
+                if name not in self.values:
+                    count = {"optional": int(self.random.integers(3) > 0), "variadic": int(self.random.integers(1, 4))}
+                    drawn = range(count.get(kind, 1))
+                    self.values[name] = [self._leaf(node, position, name, before, attributes) for _ in drawn]
+                return self.values[name] or ([None] if kind == "optional" else [])
+            case _:
+                return [self._leaf(node, position, "", before, attributes)]
+
+    def _code(self, node: Node, position: int) -> str:
+        code = self.types.choose((node.index, "input", position), self.element_type)
+        if code is None:
+            raise ValueError("no element type is possible")
+        return code
+
+    def _literal(self, node: Node, position: int, expression: Expression) -> SSAValue:
+        array = np.asarray(self._evaluate(expression)).reshape(() if self.random.integers(2) else (1,))
+        return self._constant(array, self._code(node, position))
+
+    def _leaf(
+        self,
+        node: Node,
+        position: int,
+        name: str,
+        before: Sequence[SSAValue | None],
+        attributes: Mapping[str, Any],
+    ) -> SSAValue:
+        """A value that the pattern leaves open: a constant where it must be one, and sometimes elsewhere."""
+        code = self._code(node, position)
+        drawn = self.data.get(name)
+        if drawn is None:
+            drawing = self._drawing(before, attributes, name)
+            drawn = INPUTS.get((node.op_type, position), broadcastable if drawing.shapes else any_shape)(drawing)
+        must = name in self.variant.constants
+        if isinstance(drawn, np.ndarray) and not must and self.data.get(name) is not None:
+            return self._argument(name, drawn.astype(numpy_dtype(ELEMENT_TYPES[code])), code)
+        if not isinstance(drawn, tuple | Drawn):
+            array = np.asarray(drawn)
+            self.data[name] = array
+            return self._constant(array, code)
+        shape = drawn.shape if isinstance(drawn, Drawn) else drawn
+        if must or (position and self.random.integers(4) == 0):
+            array = self._elements(name, shape, code)
+            self.data[name] = array
+            return self._constant(array, code)
+        return self._argument(name, None, code, shape)
+
+    def _argument(self, name: str, fixed: Array | None, code: str, shape: Sequence[int] = ()) -> SSAValue:
+        """A new input of the model."""
+        shape = shape if fixed is None else fixed.shape
+        arg = self.block.insert_arg(TensorType(ELEMENT_TYPES[code], shape), len(self.block.args))
+        arg.name_hint = f"{name or 'any'}{len(self.block.args)}"
+        if fixed is not None:
+            self.fixed[arg.name_hint or ""] = fixed
+        return arg
+
+    def _constant(self, array: Array, code: str) -> SSAValue:
+        op = make_constant(array.astype(numpy_dtype(ELEMENT_TYPES[code])))
+        self.block.add_op(op)
+        return op.results[0]
+
+    def _elements(self, name: str, shape: Sequence[int], code: str) -> Array:
+        """The elements of a constant: what the conditions compare it with, a round number, or any numbers."""
+        wanted = self._wanted(name)
+        if wanted is not None and np.asarray(wanted).ndim == 0 and self.random.integers(8):
+            return np.full(shape, wanted)
+        dtype = numpy_dtype(ELEMENT_TYPES[code])
+        if self.random.integers(2):
+            return np.full(shape, self.random.choice([0.5, 1, 2, 3, 4] if code in FLOATS else [1, 2, 3, 4]))
+        kind = str(self.random.choice(["normal", "normal", "mixed"]))
+        return numbers(shape, dtype, kind, self.random)
+
+    # What conditions ask for
+
+    def _wanted(self, name: str) -> Any:
+        """A number that a condition compares a constant or captured attribute with."""
+        for left, right in self._comparisons():
+            for one, other in ((left, right), (right, left)):
+                if isinstance(one, Function) and one.name in ("scalar", "or_else"):
+                    one = one.arguments[0]
+                if one == Name(name, one.at):
+                    try:
+                        return self._evaluate(other)
+                    except KeyError:
+                        continue
+        return None
+
+    def _wanted_rank(self, name: str) -> int | None:
+        for left, right in self._comparisons():
+            if isinstance(left, Function) and left.name == "rank" and left.arguments == (Name(name, left.at),):
+                if isinstance(right, Number):
+                    return int(right.value)
+                if isinstance(right, Listing):
+                    return int(self._evaluate(right)[self.random.integers(len(right.items))])
+        return None
+
+    def _comparisons(self) -> Sequence[tuple[Expression, Expression]]:
+        """Both sides of every equality that must hold."""
+        found: list[tuple[Expression, Expression]] = []
+        waiting = list(self.variant.where)
+        while waiting:
+            match waiting.pop():
+                case Binary("and", left, right):
+                    waiting += [left, right]
+                case Binary("==" | "in", left, right) | Function("close", (left, right)):
+                    found.append((left, right))
+                case _:
+                    pass
+        return found

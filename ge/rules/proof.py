@@ -1,0 +1,235 @@
+"""Whether a rule keeps the numbers: models made from its pattern, run before and after it.
+
+Three results are compared: that of the model before the rule, that after it, and the *exact* one, of the model before in
+float64. The rule is right when the result after it is as near to the exact one as rounding allows, or not much further
+away than the one before. Integers must stay equal.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32, f64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
+from xdsl.rewriter import Rewriter
+
+from ge.dialects.onnx import Constant, OnnxOp, op_class
+from ge.dialects.onnx.attributes import literal_of
+from ge.dialects.onnx.meaning import run_module
+from ge.ir.errors import GeError
+from ge.rules.compiler import CompiledRule
+from ge.rules.instances import DRAWS, Instance, Maker
+
+Array: TypeAlias = NDArray[Any]
+Outputs: TypeAlias = Mapping[str, Any]
+
+ELEMENT_TYPES = ("f32", "f16", "f64", "i32", "i64")
+"""What every rule is tried with, as far as its operators allow."""
+
+ATTEMPTS = 60
+"""How many instances are made at most for each one that is wanted, until the conditions of the rule hold."""
+
+TOLERANCE = {np.dtype(np.float16): 1e-3, np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-5}
+"""Allowed difference, as a part of the largest value plus as a part of each value: that of this project everywhere."""
+
+SLACK = 2.0
+"""How much further from the exact result than before the result may be where rounding before was worse than allowed."""
+
+
+@dataclass(frozen=True)
+class Counterexample:
+    """Where a rule changes numbers."""
+
+    instance: Instance
+    kind: str
+    """The kind of the inputs."""
+    inputs: Mapping[str, Array]
+    before: float
+    after: float
+    position: tuple[int, ...]
+
+
+@dataclass
+class Verdict:
+    """What is known of a rule after trying it."""
+
+    rule: str
+    place: str
+    instances: int = 0
+    element_types: set[str] = field(default_factory=set[str])
+    worst: float = 0.0
+    """The largest difference from the exact result, as a part of the largest value, where it is larger than before."""
+    untried: int = 0
+    """How many variants no instance was found for."""
+    counterexample: Counterexample | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether every variant was tried and none changed numbers."""
+        return self.counterexample is None and not self.untried
+
+
+def prove(rules: Iterable[CompiledRule], *, instances: int = 24, seed: int = 0) -> list[Verdict]:
+    """Try every rule on about so many instances, dealt to its variants (at least two for each)."""
+    by_name: dict[str, list[CompiledRule]] = {}
+    for rule in rules:
+        by_name.setdefault(rule.name, []).append(rule)
+    verdicts: list[Verdict] = []
+    for name, variants in by_name.items():
+        verdict = Verdict(name, str(variants[0].variant.rule.at))
+        random = np.random.default_rng(seed)
+        for variant in variants:
+            _try(variant, max(2, math.ceil(instances / len(variants))), random, verdict)
+            if verdict.counterexample is not None:
+                break
+        verdicts.append(verdict)
+    return verdicts
+
+
+def _try(rule: CompiledRule, wanted: int, random: np.random.Generator, verdict: Verdict) -> None:
+    """Try one variant until ``wanted`` instances were found or there is no hope of more."""
+    maker = Maker(rule.variant)
+    found = 0
+    types = [each for each in ELEMENT_TYPES if maker.types.allows(each)] or ["f32"]
+    for attempt in range(ATTEMPTS * wanted):
+        if found == wanted:
+            return
+        instance = maker.make(types[attempt % len(types)], random)
+        if instance is None:
+            continue
+        after = instance.module.clone()
+        if not _apply(rule, after):
+            continue
+        counted = _compare(instance, after, random, verdict)
+        found += counted
+        verdict.instances += counted
+        if verdict.counterexample is not None:
+            return
+    verdict.untried += not found
+
+
+def _apply(rule: CompiledRule, module: ModuleOp) -> bool:
+    """Apply a rule once, to the root of an instance."""
+    function = next(op for op in module.ops if isinstance(op, FuncOp))
+    candidates = [op for op in function.body.block.ops if isinstance(op, rule.rewrite.op_types)]
+    with np.errstate(all="ignore"):
+        return any(rule.rewrite(op) for op in reversed(candidates))
+
+
+def _compare(instance: Instance, after: ModuleOp, random: np.random.Generator, verdict: Verdict) -> bool:
+    """Run an instance on all kinds of inputs. Whether it could be run."""
+    exact_module = widened(instance.module)
+    ran = False
+    for kind in DRAWS:
+        inputs = instance.inputs(kind, random)
+        try:
+            before = run_module(instance.module, inputs)
+        except GeError:
+            continue
+        ran = True
+        exact = before if exact_module is None else run_module(exact_module, _wide(inputs))
+        found = run_module(after, inputs)
+        for name in before:
+            wrong = _difference(before[name], found[name], exact[name], kind, verdict)
+            if wrong is not None and verdict.counterexample is None:
+                values = np.asarray(before[name])[wrong], np.asarray(found[name])[wrong]
+                verdict.counterexample = Counterexample(instance, kind, inputs, *map(float, values), wrong)
+    if ran:
+        verdict.element_types.add(instance.element_type)
+    return ran
+
+
+def _difference(before: Any, after: Any, exact: Any, kind: str, verdict: Verdict) -> tuple[int, ...] | None:
+    """The position where an output is wrong after the rule, None when it is right."""
+    a, b = np.asarray(before), np.asarray(after)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return (0,) * a.ndim
+    if a.dtype not in TOLERANCE:
+        return _first(a != b)
+    a, b, e = (np.asarray(each, np.float64) for each in (a, b, exact))
+    with np.errstate(all="ignore"):
+        finite = np.isfinite(e)
+        largest = np.abs(e[finite]).max(initial=0.0)
+        allowed = TOLERANCE[np.asarray(before).dtype] * (largest + np.abs(e))
+        old, new = np.abs(a - e), np.abs(b - e)
+        slack = SLACK * np.max(old[finite & np.isfinite(a)], initial=0.0)
+        near = finite & ((new <= allowed) | (new <= slack))
+        same = (a == b) | (np.isnan(a) & np.isnan(b))
+        overflow = ~np.isfinite(a) & (finite | (kind in ("large", "mixed")))
+        worse = finite & (new > old) & np.isfinite(new)
+        if largest and worse.any():
+            verdict.worst = max(verdict.worst, float(new[worse].max() / largest))
+    return _first(~(near | same | overflow))
+
+
+def _first(wrong: NDArray[np.bool_]) -> tuple[int, ...] | None:
+    if not wrong.any():
+        return None
+    return tuple(int(index) for index in np.unravel_index(int(wrong.argmax()), wrong.shape))
+
+
+# The exact result
+
+
+def widened(module: ModuleOp) -> ModuleOp | None:
+    """The same model in float64; None when operators would not compute in it (casts, and those that need float32)."""
+    wide = module.clone()
+    for op in wide.walk():
+        if isinstance(op, _NOT_WIDENED):
+            return None
+    for op in list(wide.walk()):
+        if isinstance(op, FuncOp):
+            for arg in list(op.body.block.args):
+                _widen(arg)
+        if isinstance(op, Constant) and _is_narrow(op.results[0]):
+            literal, type = literal_of(op.array.astype(np.float64))
+            op.attributes["value"] = literal
+            Rewriter.replace_value_with_new_type(op.results[0], type)
+        elif isinstance(op, OnnxOp):
+            for result in list(op.results):
+                _widen(result)
+    return wide
+
+
+_NOT_WIDENED = tuple(map(op_class, ("Cast", "CastLike", "LayerNormalization", "RMSNormalization", "RoiAlign")))
+
+
+def _is_narrow(value: SSAValue) -> bool:
+    return isinstance(value.type, TensorType) and value.type.element_type in (f16, bf16, f32)
+
+
+def _widen(value: SSAValue) -> None:
+    if _is_narrow(value):
+        assert isinstance(value.type, TensorType)
+        hint = value.name_hint
+        Rewriter.replace_value_with_new_type(value, TensorType(f64, value.type.get_shape())).name_hint = hint
+
+
+def _wide(inputs: Mapping[str, Array]) -> dict[str, Array]:
+    return {
+        name: value.astype(np.float64) if value.dtype.kind == "f" else value for name, value in inputs.items()
+    }
+
+
+def summary(verdicts: Sequence[Verdict]) -> str:
+    """The report: a line for each rule, and the counterexamples."""
+    lines: list[str] = []
+    for verdict in verdicts:
+        if verdict.counterexample is not None:
+            outcome = "WRONG"
+        elif verdict.untried:
+            outcome = "NOT TRIED" if not verdict.instances else f"{verdict.untried} VARIANTS NOT TRIED"
+        else:
+            outcome = "holds"
+        types = ", ".join(code for code in ELEMENT_TYPES if code in verdict.element_types)
+        lines.append(
+            f"{verdict.rule:<28} {outcome:<10} {verdict.instances:4} instances"
+            f"  worst error {verdict.worst:8.1e}  {types}"
+        )
+    return "\n".join(lines)

@@ -7,7 +7,7 @@ import math
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.compute import BatchNormOp, LrnOp, SoftmaxOp
 from ge.dialects.onnx import OnnxOp
-from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rule, Rules, feature, is_feature
+from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rule, Rules, axis_of, feature, is_feature
 from ge.lowering.onnx_to_graph.windows import as_plane, from_plane
 
 
@@ -37,7 +37,7 @@ def _softmax(log: bool) -> Rule:
         if x is None or not shape_of(x):
             return None
         shape = shape_of(x)
-        axis = op.attribute("axis") % len(shape)
+        axis = axis_of(op.attribute("axis"), len(shape))
         if axis < len(shape) - 1 and math.prod(shape[axis + 1 :]) == 1:
             rows = emit.reshape(x, shape[: axis + 1])
             return emit.reshape(emit.add(SoftmaxOp(rows, -1, log=log)), shape)

@@ -35,6 +35,8 @@ def _merge(pad: OnnxOp, conv: OnnxOp, x: SSAValue, pads: Sequence[int]) -> None:
     if conv.attribute("auto_pad") != "NOTSET":
         return
     own: Sequence[int] = conv.attribute("pads") or [0] * len(pads)
+    if len(own) != len(pads):
+        return
     conv.set_attribute("pads", [a + b for a, b in zip(own, pads, strict=True)])
     conv.operands[0] = x
     conv.location = fused_loc([pad, conv])
@@ -50,9 +52,11 @@ def _plane_pads(op: OnnxOp) -> list[int] | None:
         return None
     rank = len(shape_of(x))
     named = list(range(rank)) if axes is None else known_ints(axes)
-    if named is None or rank < 3 or min(pads) < 0:
+    if named is None or rank < 3 or min(pads, default=0) < 0:
         return None
     count = len(named)
+    if len(pads) != 2 * count or not all(-rank <= axis < rank for axis in named):
+        return None
     begins, ends = [0] * rank, [0] * rank
     for axis, begin, end in zip(named, pads[:count], pads[count:], strict=True):
         begins[axis % rank], ends[axis % rank] = begin, end

@@ -10,7 +10,7 @@ from ge.dialects.graph.attributes import PoolKind
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.compute import Pool2DOp
 from ge.dialects.onnx import OnnxOp
-from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rule, Rules, feature, known_ints
+from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rule, Rules, axis_of, feature, known_ints
 from ge.lowering.onnx_to_graph.windows import as_plane, from_plane, window_of
 
 
@@ -66,7 +66,7 @@ def _reduce(kind: PoolKind) -> Rule:
         if x is None or axes is None:
             return None
         rank = len(shape_of(x))
-        if rank < 3 or sorted(axis % rank for axis in axes) != list(range(2, rank)):
+        if rank < 3 or sorted(axis_of(axis, rank) for axis in axes) != list(range(2, rank)):
             return None
         ones = (1,) * (rank - 2) if op.attribute("keepdims") else ()
         return emit.reshape(pool_all(emit, kind, x), (*shape_of(x)[:2], *ones))

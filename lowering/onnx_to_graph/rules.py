@@ -90,6 +90,13 @@ def feature(op: OnnxOp, name: str) -> SSAValue | None:
     return value if is_feature(value) else None
 
 
+def axis_of(axis: int, rank: int) -> int:
+    """An axis counted from the front. Raises ValueError when a tensor of that rank has no such axis."""
+    if not -rank <= axis < rank:
+        raise ValueError(f"axis {axis} is not one of {rank}")
+    return axis % rank
+
+
 def scalar_like(value: SSAValue, number: float) -> Array:
     """A constant with one element in the element type of `value`."""
     return np.asarray([number], dtype_of(value))

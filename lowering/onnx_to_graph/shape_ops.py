@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.movement import ConcatOp, GatherChannelsOp, TransposeOp
 from ge.dialects.onnx import OnnxOp
-from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rules, feature, is_feature, is_static, known_ints
+from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rules, axis_of, feature, is_feature, is_static, known_ints
 
 CHANNELS = 1
 """The axis of the channels."""
@@ -29,6 +29,8 @@ def transpose(op: OnnxOp, emit: Emitter) -> Results:
         return None
     shape = shape_of(x)
     perm: list[int] = op.attribute("perm") or list(range(len(shape)))[::-1]
+    if sorted(perm) != list(range(len(shape))):
+        return None
     moved = [axis for axis in perm if shape[axis] != 1]
     if moved == sorted(moved):
         return emit.reshape(x, shape_of(op.results[0]))
@@ -41,13 +43,13 @@ def concat(op: OnnxOp, emit: Emitter) -> Results:
         return None
     if len(op.operands) == 1:
         return op.operands[0]
-    return emit.add(ConcatOp(list(op.operands), op.attribute("axis") % len(shape_of(op.results[0]))))
+    return emit.add(ConcatOp(list(op.operands), axis_of(op.attribute("axis"), len(shape_of(op.results[0])))))
 
 
 def split(op: OnnxOp, emit: Emitter) -> Results:
     """Split of channels into static parts."""
     x = feature(op, "input")
-    if x is None or op.attribute("axis") % len(shape_of(x)) != CHANNELS:
+    if x is None or axis_of(op.attribute("axis"), len(shape_of(x))) != CHANNELS:
         return None
     if not all(is_static(result) for result in op.results):
         return None
@@ -67,7 +69,8 @@ def slice_(op: OnnxOp, emit: Emitter) -> Results:
         return None
     taken = {axis: range(size) for axis, size in enumerate(shape)}
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
-        taken[axis % len(shape)] = range(shape[axis % len(shape)])[start:end:step]
+        axis = axis_of(axis, len(shape))
+        taken[axis] = range(shape[axis])[start:end:step]
     if any(taken[axis] != range(size) for axis, size in enumerate(shape) if axis != CHANNELS):
         return None
     return _channels(emit, x, taken[CHANNELS]) if taken[CHANNELS] else None

@@ -25,7 +25,7 @@ class Window:
 def window_of(op: OnnxOp, x: SSAValue, kernel: list[int]) -> Window | None:
     """The window of `op` over `x` [N, C, L] or [N, C, H, W]; a window along L is one of height 1.
 
-    None for other ranks, and for padding that takes elements away.
+    None for other ranks, for padding that takes elements away, and for attributes that do not fit.
     """
     rank = len(kernel)
     spatial = list(shape_of(x)[2:])
@@ -33,8 +33,10 @@ def window_of(op: OnnxOp, x: SSAValue, kernel: list[int]) -> Window | None:
         return None
     strides: list[int] = op.attribute("strides") or [1] * rank
     dilations: list[int] = op.attribute("dilations") or [1] * rank
+    if (len(strides), len(dilations)) != (rank, rank) or min(*strides, *dilations, *kernel) < 1:
+        return None
     pads = _pads(op, spatial, kernel, strides, dilations)
-    if min(pads) < 0:
+    if len(pads) != 2 * rank or min(pads) < 0:
         return None
     if rank == 1:
         return Window((1, kernel[0]), (1, strides[0]), (1, dilations[0]), (0, pads[0], 0, pads[1]))

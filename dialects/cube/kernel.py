@@ -27,6 +27,9 @@ from ge.dialects.cube.spaces import BufferType, Space, buffer
 MAX_BLOCKS = 65535
 """The largest number of cores that a kernel binary can hold, in 16 bits."""
 
+MAX_COPIES = (1 << 32) - 1
+"""The largest number of copies of a buffer that a kernel binary can hold."""
+
 
 @irdl_op_definition
 class CubeKernelOp(IRDLOperation):
@@ -183,7 +186,7 @@ class AllocOp(IRDLOperation):
     def verify_(self) -> None:
         if self.space is Space.GM:
             raise VerifyException("global memory is not allocated by a kernel")
-        if self.copy_bytes < 1 or self.copy_count < 1:
+        if self.copy_bytes < 1 or not 1 <= self.copy_count <= MAX_COPIES:
             raise VerifyException(f"{self.copy_count} copies of {self.copy_bytes} bytes")
         if self.place is not None and self.place < 0:
             raise VerifyException(f"address {self.place}")

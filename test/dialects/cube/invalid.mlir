@@ -144,3 +144,17 @@ cube.kernel @k() soc("Ascend310P3") blocks(1) outputs(0) {
     scf.yield %a : index
   }
 }
+
+// -----
+
+// The numbers that a kernel binary holds.
+// expected-error @+1 {{65536 blocks, expected 1 to 65535}}
+cube.kernel @k() soc("Ascend310P3") blocks(65536) outputs(0) {
+}
+
+// -----
+
+cube.kernel @k() soc("Ascend310P3") blocks(1) outputs(0) {
+  // expected-error @+1 {{4294967296 copies of 32 bytes}}
+  %b = cube.alloc size = 32, copies = 4294967296 : !cube.buffer<ub>
+}

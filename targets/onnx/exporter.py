@@ -30,11 +30,19 @@ from ge.dialects.onnx import (
     yielded,
 )
 from ge.dialects.onnx.ops import ML_DOMAIN
-from ge.dialects.onnx.protos import GraphBuilder, add_documentation, data_type_of, dimensions, text_note, text_notes
+from ge.dialects.onnx.protos import (
+    GraphBuilder,
+    add_documentation,
+    data_type_of,
+    dimensions,
+    proto_of_type,
+    text_note,
+    text_notes,
+)
 from ge.dialects.onnx.shape_inference import AI_ONNX
 from ge.ir.errors import GeError
 from ge.ir.locations import where
-from ge.targets.onnx.opsets import keeps_meaning, schema_at
+from ge.targets.onnx.opsets import keeps_meaning, schema_at, write_for_opset
 
 _MIN_IR_VERSION = 4
 """The first in which initializers need not be inputs."""
@@ -46,20 +54,28 @@ _MAX_MESSAGE_BYTES = 2**31 - 1
 """What protobuf can serialise; larger models keep their tensors in a second file."""
 
 
-def export_model(module: ModuleOp) -> ModelProto:
-    """The model of a module that has one function of onnx operations. Raises GE3004 for other operations."""
+def export_model(module: ModuleOp, target_opset: int | None = None) -> ModelProto:
+    """The model of a module that has one function of onnx operations, written for ``target_opset`` if it is given.
+
+    Raises GE3004 for other operations, GE2006 for an opset out of range, GE1021 for what the opset cannot express.
+    """
     function = next((op for op in module.ops if isinstance(op, FuncOp)), None)
     if function is None:
         raise GeError("GE3004", "the module has no function to export", where(module))
     block = function.body.block
-    graph = GraphBuilder().graph(
+    builder = GraphBuilder()
+    graph = builder.graph(
         block.ops, block.args, yielded(block), text_notes(function, "input_names"), text_notes(function, "output_names")
     )
     graph.name = text_note(function, "graph_name") or "main"
     _add_dims(graph.input, function.arg_attrs)
     _add_dims(graph.output, function.res_attrs)
     add_documentation(graph, function)
-    return _model(graph, module, function)
+    model = _model(graph, module, function)
+    if target_opset is not None:
+        types = {name: proto_of_type(value.type) for value, name in builder.names.items() if value.type != ABSENT}
+        write_for_opset(model, types, target_opset)
+    return model
 
 
 def save_model(module: ModuleOp, path: str | Path) -> None:

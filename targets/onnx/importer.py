@@ -58,7 +58,7 @@ from ge.ir.errors import GeError
 from ge.ir.locations import name_loc
 from ge.targets.onnx.input_shapes import fix_input_shapes, forget_placeholders
 from ge.targets.onnx.model_file import ModelFile, open_model
-from ge.targets.onnx.opsets import Upgrade, domain_versions, graphs_of, schema_at
+from ge.targets.onnx.opsets import Upgrade, domain_versions, graphs_of, mark_functions, schema_at
 from ge.targets.onnx.tensors import literal_of_sparse, literal_of_tensor
 
 
@@ -77,9 +77,11 @@ def import_model(source: str | Path | ModelProto, input_shapes: Mapping[str, Seq
 
 
 def _import(model: ModelFile, input_shapes: Mapping[str, Sequence[int]]) -> ModuleOp:
-    if model.proto.functions:
-        model.proto = _inline_functions(model)
     versions = domain_versions(model.proto, model.name)
+    if model.proto.functions:
+        mark_functions(model.proto, versions[""])
+        model.proto = _inline_functions(model)
+        versions = domain_versions(model.proto, model.name)
     forget_placeholders(model.proto.graph)
     fix_input_shapes(model.proto.graph, input_shapes, model.name)
     upgrade = Upgrade(model.proto, versions[""], model.name)

@@ -18,15 +18,10 @@ from onnx.backend.test.case.node import collect_testcases
 from xdsl.dialects.builtin import ModuleOp
 
 from ge.dialects.onnx.meaning import run_module
-from ge.ir.errors import GeError
 from ge.ir.parser import parse_module
 from ge.ir.printer import GePrinter
 from ge.targets.onnx.exporter import export_model
 from ge.targets.onnx.importer import import_model
-
-REFUSED = {
-    "test_scan_sum": "Scan of opset 8 has a batch axis, which onnx's conversion to opset 9 ignores",
-}
 
 NOT_COMPARED = {
     "test_bernoulli": "random",
@@ -63,10 +58,6 @@ def cases() -> dict[str, list[Any]]:
 @pytest.mark.parametrize("operator", sorted(cases()))
 def test_operator(operator: str) -> None:
     for case in cases()[operator]:
-        if case.name in REFUSED:
-            with pytest.raises(GeError, match="GE1016"):
-                import_model(case.model)
-            continue
         module = import_model(case.model)
         module.verify()
         again = check_text(module)

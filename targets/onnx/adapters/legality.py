@@ -1,0 +1,124 @@
+"""Whether a node is legal at an opset: its operator, attributes, their values, inputs, outputs and types.
+
+This is what tells a number of an opset that was edited by hand, and what makes going down over a *widening* safe: the
+meaning is the same on both sides, so a node may stay as it is if all that it uses was there before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from onnx import NodeProto, TensorProto, TypeProto
+from onnx.defs import OpSchema
+
+from ge.targets.onnx.adapters.attribute_values import allowed_values
+from ge.targets.onnx.adapters.schemas import histories, schema_at
+from ge.targets.onnx.adapters.values import attribute_value
+
+_OPTION = OpSchema.FormalParameterOption
+
+
+def fit(node: NodeProto, opset: int, types: Mapping[str, TypeProto]) -> NodeProto | str:
+    """The node in the form it has at an older opset, or what its operator lacks there, as "has no attribute 'axes'".
+
+    That form has no attribute which only states the default of a newer version.
+    """
+    newest = histories()[node.op_type][-1].since_version
+    schema = schema_at(node.op_type, opset)
+    if schema is None or schema.deprecated:
+        return "does not exist"
+    new = [attribute for attribute in node.attribute if attribute.name not in schema.attributes]
+    if new:
+        newer = schema_at(node.op_type, newest)
+        for attribute in new:
+            known = newer.attributes.get(attribute.name) if newer is not None else None
+            default = attribute_value(known.default_value) if known is not None and known.default_value.name else None
+            if default is None or default != attribute_value(attribute):
+                return f"has no attribute '{attribute.name}'"
+        node = _without(node, {attribute.name for attribute in new})
+    return form_obstacle(node, schema) or types_obstacle(node, schema, types) or node
+
+
+def _without(node: NodeProto, names: set[str]) -> NodeProto:
+    copy = NodeProto()
+    copy.CopyFrom(node)
+    kept = [attribute for attribute in copy.attribute if attribute.name not in names]
+    del copy.attribute[:]
+    copy.attribute.extend(kept)
+    return copy
+
+
+def form_obstacle(node: NodeProto, schema: OpSchema) -> str:
+    """What in the attributes of a node, or the number of its values, the operator does not have; "" when all fits."""
+    given = {attribute.name: attribute for attribute in node.attribute}
+    for name, attribute in given.items():
+        if attribute.ref_attr_name:
+            continue
+        if name not in schema.attributes:
+            return f"has no attribute '{name}'"
+        if int(attribute.type) != int(schema.attributes[name].type.value):
+            return f"has another type of attribute '{name}'"
+        allowed = allowed_values(node.op_type, name, schema.since_version)
+        if allowed is not None and attribute_value(attribute) not in allowed:
+            return f"cannot have {name} = '{attribute_value(attribute)}' (only {', '.join(allowed)})"
+    missing = [name for name, attribute in schema.attributes.items() if attribute.required and name not in given]
+    if missing:
+        return f"needs an attribute '{missing[0]}'"
+    for side, parameters, values, least, most in (
+        ("input", schema.inputs, node.input, schema.min_input, schema.max_input),
+        ("output", schema.outputs, node.output, schema.min_output, schema.max_output),
+    ):
+        count = max((position for position, name in enumerate(values, 1) if name), default=0)
+        if count > most:
+            return f"has at most {most} {side}s, not {count},"
+        if count < least and side == "input":
+            return f"needs an input '{parameters[count].name}'"
+        for name, parameter in zip(values, parameters, strict=False):
+            if not name and parameter.option == _OPTION.Single and side == "input":
+                return f"needs an input '{parameter.name}'"
+    return ""
+
+
+def types_obstacle(node: NodeProto, schema: OpSchema, types: Mapping[str, TypeProto]) -> str:
+    """Which type does not fit the operator; "" when all do, or are not known."""
+    bound: dict[str, str] = {}
+    for parameter, name in typed_values(node, schema):
+        type = type_name(types.get(name))
+        if not type:
+            continue
+        if type not in parameter.types:
+            return f"does not take {type} for '{parameter.name}'"
+        shared = parameter.type_str not in parameter.types and parameter.is_homogeneous
+        if shared and bound.setdefault(parameter.type_str, type) != type:
+            return f"does not take {bound[parameter.type_str]} and {type} together"
+    return ""
+
+
+def typed_values(node: NodeProto, schema: OpSchema) -> Iterator[tuple[OpSchema.FormalParameter, str]]:
+    """The inputs and outputs that are present, each with its parameter."""
+    for parameters, names in ((schema.inputs, node.input), (schema.outputs, node.output)):
+        for position, name in enumerate(names):
+            if name and parameters:
+                yield parameter_at(parameters, position), name
+
+
+def parameter_at(parameters: Sequence[OpSchema.FormalParameter], position: int) -> OpSchema.FormalParameter:
+    """The parameter of the input or output at a position; the last may stand for several."""
+    return parameters[min(position, len(parameters) - 1)]
+
+
+def type_name(type: TypeProto | None) -> str:
+    """A type as the schemas of onnx write it: ``tensor(float)``, ``seq(tensor(float))``; "" when it is not known."""
+    if type is None:
+        return ""
+    kind = type.WhichOneof("value")
+    if kind == "tensor_type":
+        element = type.tensor_type.elem_type
+        return f"tensor({TensorProto.DataType.Name(element).lower()})" if element else ""
+    if kind == "sequence_type":
+        inner = type_name(type.sequence_type.elem_type)
+        return f"seq({inner})" if inner else ""
+    if kind == "optional_type":
+        inner = type_name(type.optional_type.elem_type)
+        return f"optional({inner})" if inner else ""
+    return ""

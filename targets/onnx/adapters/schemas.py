@@ -1,0 +1,42 @@
+"""The versions of an operator, as ``onnx.defs`` lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+from onnx import defs
+from onnx.defs import OpSchema
+
+
+@cache
+def schema_at(op_type: str, opset: int, domain: str = "") -> OpSchema | None:
+    """The definition of an operator that is valid at an opset, or None."""
+    try:
+        return defs.get_schema(op_type, opset, domain)
+    except defs.SchemaError:
+        return None
+
+
+@cache
+def histories() -> Mapping[str, tuple[OpSchema, ...]]:
+    """The definitions of each operator of ai.onnx, oldest first."""
+    found: dict[str, list[OpSchema]] = {}
+    for schema in defs.get_all_schemas_with_history():
+        if not schema.domain:
+            found.setdefault(schema.name, []).append(schema)
+    return {name: tuple(sorted(found[name], key=lambda schema: schema.since_version)) for name in sorted(found)}
+
+
+@cache
+def version_before(op_type: str, version: int) -> int:
+    """The version of an operator before ``version``, which is one of its versions; 0 when there is none."""
+    before = [s.since_version for s in histories().get(op_type, ()) if s.since_version < version]
+    return before[-1] if before else 0
+
+
+@cache
+def version_after(op_type: str, version: int) -> int:
+    """The version of an operator after ``version``, which is one of its versions; 0 when there is none."""
+    after = [s.since_version for s in histories().get(op_type, ()) if s.since_version > version]
+    return after[0] if after else 0

@@ -1,0 +1,70 @@
+"""What is decided for each boundary of each operator: a widening, or adapters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from types import ModuleType
+
+from ge.targets.onnx.adapters import (
+    arithmetic,
+    axes,
+    casts,
+    control_flow,
+    gathering,
+    legacy,
+    normalization,
+    pooling,
+    quantization,
+    recurrent,
+    resize,
+    sampling,
+    shapes,
+    slicing,
+    softmax,
+    spectral,
+)
+from ge.targets.onnx.adapters.registry import ADAPTERS, Adapter
+from ge.targets.onnx.adapters.schemas import histories, schema_at
+from ge.targets.onnx.adapters.widenings import is_widening
+
+FAMILIES: tuple[ModuleType, ...] = (
+    arithmetic,
+    axes,
+    casts,
+    control_flow,
+    gathering,
+    legacy,
+    normalization,
+    pooling,
+    quantization,
+    recurrent,
+    resize,
+    sampling,
+    shapes,
+    slicing,
+    softmax,
+    spectral,
+)
+"""The modules whose adapters are in :data:`ADAPTERS`."""
+
+
+def adapter(op_type: str, source: int, target: int) -> Adapter | None:
+    """The adapter over one boundary in one direction, or None."""
+    return ADAPTERS.get(("", op_type, source, target))
+
+
+def boundaries() -> Iterator[tuple[str, int, int]]:
+    """Each boundary of each operator: its name, a version and the next one."""
+    for op_type, schemas in histories().items():
+        for old, new in pairwise(schemas):
+            yield op_type, old.since_version, new.since_version
+
+
+def keeps_meaning(op_type: str, old: int, new: int) -> bool:
+    """Whether every node of ``op_type`` that is legal at opset ``old`` means the same at opset ``new``."""
+    first, last = schema_at(op_type, old), schema_at(op_type, new)
+    if first is None or last is None:
+        return False
+    versions = (schema.since_version for schema in histories()[op_type])
+    return all(is_widening(op_type, v) for v in versions if first.since_version < v <= last.since_version)

@@ -7,6 +7,7 @@ float32 and rounds its result once to the element type, with saturation for floa
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias, cast
@@ -136,17 +137,24 @@ def _run_kernel(op: LaunchOp, arrays: Sequence[Array], launch: Launch) -> Sequen
     if kernel is None:
         raise GeError("GE3002", f"there is no kernel {op.kernel}", where(op))
     stored = [pack(array, layout_of(value.type)) for array, value in zip(arrays, op.inputs, strict=True)]
-    results: list[Array] = []
-    for output, value in zip(launch(kernel, stored), op.outputs, strict=True):
-        type = tensor(value)
-        in_storage = output.reshape(stored_type(type).get_shape())
-        results.append(unpack(in_storage, layout_of(type), type.get_shape()))
-    return results
+    results = launch(kernel, stored)
+    types = [tensor(value) for value in op.outputs]
+    wanted = [stored_type(type).get_shape() for type in types]
+    if [result.size for result in results] != [math.prod(shape) for shape in wanted]:
+        given = ", ".join(str(list(result.shape)) for result in results)
+        what = f"kernel {op.kernel} gives {given}, the launch wants {', '.join(str(list(shape)) for shape in wanted)}"
+        raise GeError("GE3010", what, where(op))
+    return [
+        unpack(result.reshape(shape), layout_of(type), type.get_shape())
+        for result, shape, type in zip(results, wanted, types, strict=True)
+    ]
 
 
 def _launch_tile_kernel(kernel: Operation, arrays: Sequence[Array]) -> Sequence[Array]:
     from ge.dialects.tile.meaning import run_kernel
 
+    if kernel.name != "tile.kernel":
+        raise GeError("GE3004", f"'{kernel.name}' is no kernel of level 'tile'", where(kernel))
     return run_kernel(kernel, arrays)
 
 

@@ -96,8 +96,8 @@ class KernelOp(IRDLOperation):
         return self.outputs.value.data
 
     def verify_(self) -> None:
-        *arguments, core = self.body.block.args
-        if not isinstance(core.type, IndexType):
+        *arguments, core = self.body.block.args or (None,)
+        if core is None or not isinstance(core.type, IndexType):
             raise VerifyException("the last block argument is the core number, of type index")
         if not all(isinstance(argument.type, GmType) for argument in arguments):
             raise VerifyException("arguments of a kernel are tensors in device memory (!tile.gm)")

@@ -80,13 +80,13 @@ def unpack(array: NDArray[np.generic], layout: str, shape: Sequence[int]) -> NDA
         return stored
     if layout == "NC1HWC0":
         n, c, h, w = shape
-        return np.ascontiguousarray(stored.transpose(0, 1, 4, 2, 3).reshape(n, -1, h, w)[:, :c])
+        return np.ascontiguousarray(stored.transpose(0, 1, 4, 2, 3).reshape(n, round_up(c, C0), h, w)[:, :c])
     if layout == "FRACTAL_NZ":
         *batch, m, k = shape
-        return np.ascontiguousarray(np.moveaxis(stored, -3, -2).reshape(*batch, m, -1)[..., :k])
+        return np.ascontiguousarray(np.moveaxis(stored, -3, -2).reshape(*batch, m, round_up(k, C0))[..., :k])
     o, i, kh, kw = _as_filter(shape)
     blocks = stored.reshape(ceil_div(i, C0), kh, kw, ceil_div(o, 16), 16, C0).transpose(3, 4, 0, 5, 1, 2)
-    filters = blocks.reshape(ceil_div(o, 16) * 16, -1, kh, kw)[:o, :i]
+    filters = blocks.reshape(round_up(o, 16), round_up(i, C0), kh, kw)[:o, :i]
     return np.ascontiguousarray(filters.reshape(o, i).T if len(shape) == 2 else filters)
 
 

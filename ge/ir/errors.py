@@ -245,6 +245,17 @@ _IR = {
         "than rounding explains.",
         "Report the pass with the module before it (--print-ir-before); ge-bisect finds the single rewrite.",
     ),
+    "GE3015": ErrorKind(
+        "shapes of an operation contradict each other",
+        "What is known of the inputs and attributes of an operation cannot be true together: it fails whenever it runs.",
+        "Correct the model, or the shapes given for its inputs, at the operation named here.",
+    ),
+    "GE3016": ErrorKind(
+        "stated type contradicts the inferred one",
+        "The model states a type or shape of a value that cannot result from the inputs of the operation.",
+        "Take the stated type out of the model and export it again, or give the shapes of the inputs with "
+        "--input-shape: then what the model states of results does not count.",
+    ),
     "GE3020": ErrorKind(
         "rule file cannot be parsed",
         "The text at this position is not what the language of rules allows there.",

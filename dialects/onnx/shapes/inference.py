@@ -1,0 +1,237 @@
+"""Inferring what is known of every value of a function, in one walk over its operations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from xdsl.dialects.builtin import FunctionType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, SSAValue
+from xdsl.rewriter import Rewriter
+
+from ge.dialects.onnx.base import OnnxOp
+from ge.dialects.onnx.custom import Custom
+from ge.dialects.onnx.ops import Constant, yielded
+from ge.dialects.onnx.schema import Operator
+from ge.dialects.onnx.shapes import signature
+from ge.dialects.onnx.shapes.node import Node
+from ge.dialects.onnx.shapes.rules import DATA_DEPENDENT, apply_rule, rule_name, rule_of
+from ge.dialects.onnx.shapes.types import attribute_value, type_of_value, value_of_constant, value_of_type
+from ge.dialects.onnx.shapes.values import Dim, Tensor, Value, contradict, refine
+from ge.dialects.onnx.types import ABSENT
+from ge.ir.errors import GeError
+from ge.ir.locations import where
+from ge.maths.symbols import Expression, symbol
+
+INPUT, CONSTANT, STATED, FAILED = "input", "constant", "stated", "cannot run"
+"""What takes the place of a rule: an argument, a constant, an operation without a rule, a contradiction in a branch."""
+
+_LONGEST_DIM = 100
+"""The longest text of an expression as a dimension; a longer one gets a name of its own."""
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """What is known of a value, and by which rule."""
+
+    value: Value
+    rule: str
+
+
+def node_of(op: OnnxOp, inputs: Sequence[Value | None]) -> Node:
+    """An operation as its shape rule sees it, without its regions."""
+    attributes = {} if isinstance(op, Custom) else dict(_defaults(op.operator))
+    for name, attribute in op.attributes.items():
+        if "." not in name:
+            attributes[name] = attribute_value(attribute)
+    return Node(op.op_type, inputs, attributes, len(op.results), where(op))
+
+
+_DEFAULTS: dict[str, Mapping[str, Any]] = {}
+
+
+def _defaults(operator: Operator) -> Mapping[str, Any]:
+    """The default values of the attributes of an operator."""
+    key = operator.domain + operator.name
+    if key not in _DEFAULTS:
+        _DEFAULTS[key] = {name: spec.default for name, spec in operator.attributes.items() if spec.default is not None}
+    return _DEFAULTS[key]
+
+
+def infer_operation(op: OnnxOp, node: Node) -> tuple[list[Value], str] | None:
+    """What is known of the results of an operation, and by which rule; None without one. Raises GE3015."""
+    rule = rule_of(op.op_type, op.domain)
+    if rule is None:
+        return None
+    return apply_rule(rule, node, None if isinstance(op, Custom) else op.operator), rule_name(rule)
+
+
+class Inference:
+    """What is known of the values of one function.
+
+    A dimension that nothing is known of gets an invented name, so that it is known to be the same wherever it comes
+    back. ``stated`` has what the model says of values, names of dimensions included; where it says nothing, the types
+    in the IR count. Raises GE3015 for an operation whose operands contradict each other, and GE3016 when what is stated
+    contradicts what is inferred, unless the operation is in a branch that need not run.
+    """
+
+    def __init__(self, stated: Mapping[SSAValue, Value] | None = None) -> None:
+        self.known: dict[SSAValue, Inferred] = {}
+        self._stated = stated or {}
+        self._invented: dict[tuple[SSAValue, int], Dim] = {}
+        self._errors: list[GeError] | None = None
+        """Of the operations of the innermost region that is being inferred; None outside."""
+
+    def run(self, block: Block, arguments: Sequence[Value]) -> list[Value]:
+        """Infer the values of a block from those of its arguments; what it gives."""
+        for argument, value in zip(block.args, arguments, strict=True):
+            self._bind(argument, value, INPUT)
+        for op in block.ops:
+            if isinstance(op, OnnxOp):
+                self._visit(op)
+        return [self.value(value) for value in yielded(block)]
+
+    def value(self, value: SSAValue) -> Value:
+        """What is known of a value."""
+        known = self.known.get(value)
+        return value_of_type(value.type) if known is None else known.value
+
+    def _visit(self, op: OnnxOp) -> None:
+        if isinstance(op, Constant):
+            result = op.results[0]
+            self.known[result] = Inferred(value_of_constant(op.attributes["value"], result.type), CONSTANT)
+            return
+        try:
+            values, rule = self._infer(op)
+            for result, value in zip(op.results, values, strict=True):
+                self._bind(result, self._checked(op, result, value, rule), rule)
+        except GeError as error:
+            if self._errors is None:
+                raise
+            self._errors.append(error)
+            for result in op.results:
+                self._bind(result, value_of_type(result.type), FAILED)
+
+    def _infer(self, op: OnnxOp) -> tuple[Sequence[Value], str]:
+        node = node_of(op, [None if value is None else self.value(value) for value in op.input_list()])
+        visited: set[str] = set()
+        if op.regions:
+            node.region = partial(self._region, op, node, visited)
+        found = infer_operation(op, node)
+        for name in {*op.region_names} - visited:
+            self._region_errors(op.region(name).block, [])
+        if found is None:
+            return [value_of_type(result.type) for result in op.results], STATED
+        values, rule = found
+        if not op.domain and any(isinstance(value, Tensor) and value.contents is not None for value in node.inputs):
+            from ge.dialects.onnx.shapes.contents import with_contents  # needs NumPy
+
+            values = with_contents(node, values)
+        return values, rule
+
+    def _checked(self, op: OnnxOp, result: SSAValue, value: Value, rule: str) -> Value:
+        """An inferred result, completed by what is stated. Raises GE3016 when that contradicts it."""
+        stated = self._stated.get(result)
+        stated = value_of_type(result.type) if stated is None else stated
+        if contradict(value, stated):
+            raise contradiction(op, result, stated, value, rule)
+        return refine(value, stated, numbers=op.op_type not in DATA_DEPENDENT)
+
+    def _bind(self, value: SSAValue, known: Value, rule: str) -> None:
+        """Note what is known of a value, with names for unknown dimensions."""
+        if isinstance(known, Tensor) and known.shape is not None and not all(map(_is_simple, known.shape)):
+            dims = tuple(dim if _is_simple(dim) else self._invent(value, axis) for axis, dim in enumerate(known.shape))
+            known = Tensor(known.element, dims, known.contents)
+        self.known[value] = Inferred(known, rule)
+
+    def _invent(self, value: SSAValue, axis: int) -> Dim:
+        """The invented name of a dimension, which stays the same when a region is inferred again."""
+        key = (value, axis)
+        if key not in self._invented:
+            self._invented[key] = symbol(f"?{len(self._invented)}", anonymous=True)
+        return self._invented[key]
+
+    # Regions
+
+    def _region(
+        self, op: OnnxOp, node: Node, visited: set[str], name: str, arguments: Sequence[Value]
+    ) -> Sequence[Value]:
+        """What a graph attribute gives for arguments. Raises the first contradiction in it, after looking at all."""
+        visited.add(name)
+        block = op.region(name).block
+        if len(arguments) != len(block.args):
+            node.fail(f"region '{name}' takes {len(block.args)} values, not {len(arguments)}")
+        given: list[Value] = []
+        for argument, value in zip(block.args, arguments, strict=True):
+            stated = value_of_type(argument.type)
+            if contradict(value, stated):
+                raise contradiction(op, argument, stated, value, f"argument of {name}")
+            given.append(refine(value, stated, numbers=False))
+        results, errors = self._region_errors(block, given)
+        if errors:
+            raise errors[0]
+        return results
+
+    def _region_errors(self, block: Block, arguments: Sequence[Value]) -> tuple[Sequence[Value], list[GeError]]:
+        """What a region gives, and the contradictions in it."""
+        outer, self._errors = self._errors, []
+        try:
+            arguments = arguments or [value_of_type(argument.type) for argument in block.args]
+            return self.run(block, arguments), self._errors
+        finally:
+            self._errors = outer
+
+
+def _is_simple(dim: Dim) -> bool:
+    return isinstance(dim, int) or (isinstance(dim, Expression) and len(str(dim)) <= _LONGEST_DIM)
+
+
+def contradiction(op: OnnxOp, value: SSAValue, stated: Value, inferred: Value, rule: str) -> GeError:
+    """The error GE3016, which names both sides."""
+    name = f"value '{value.name_hint}'" if value.name_hint else "a result"
+    what = f"{op.op_type}: {name} is stated as {stated}, but is {inferred} by rule '{rule}'"
+    return GeError("GE3016", what, where(op))
+
+
+def infer_function(function: FuncOp, stated: Mapping[SSAValue, Value] | None = None) -> Inference:
+    """Infer what is known of all values of a function from its arguments. The function does not change."""
+    inference = Inference(stated)
+    inference.run(function.body.block, signature.read_arguments(function, signature.read_names(function)))
+    return inference
+
+
+# Writing types
+
+
+def write_types(function: FuncOp, inference: Inference) -> None:
+    """Give the values of a function the types that were inferred, and its results the names of their dimensions."""
+    block = function.body.block
+    _write_block(block, inference)
+    results = list(yielded(block))
+    signature.write_results(function, [inference.value(value) for value in results])
+    function.function_type = FunctionType.from_lists([arg.type for arg in block.args], [v.type for v in results])
+
+
+def _write_block(block: Block, inference: Inference) -> None:
+    for argument in list(block.args):
+        _write(argument, inference)
+    for op in block.ops:
+        for region in op.regions:
+            _write_block(region.block, inference)
+        if isinstance(op, OnnxOp) and not isinstance(op, Constant):
+            for result in list(op.results):
+                _write(result, inference)
+
+
+def _write(value: SSAValue, inference: Inference) -> None:
+    if value.type == ABSENT or value not in inference.known:
+        return
+    type = type_of_value(refine(inference.value(value), value_of_type(value.type)))
+    if type != value.type:
+        hint = value.name_hint
+        changed = Rewriter.replace_value_with_new_type(value, type)
+        changed.name_hint = hint
+        inference.known[changed] = inference.known.pop(value)

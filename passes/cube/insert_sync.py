@@ -23,6 +23,7 @@ from ge.passes.cube.sync.barriers import barriers
 from ge.passes.cube.sync.emit import Writer
 from ge.passes.cube.sync.events import number_events
 from ge.passes.cube.sync.hazards import hazards
+from ge.passes.cube.sync.knowledge import Knowledge
 from ge.passes.cube.sync.nearest import nearest
 from ge.passes.cube.sync.pairs import order
 from ge.passes.cube.sync.structure import sites
@@ -47,5 +48,6 @@ def synchronise(kernel: CubeKernelOp, soc: Soc) -> None:
         return
     found = nearest(hazards(sites(kernel)))
     sync = order(found)
-    numbered = number_events(sync, soc.event_ids)
-    Writer(kernel).write(numbered, barriers(kernel, found, sync))
+    knowledge = Knowledge(sync)
+    numbered = number_events(sync, knowledge, soc.event_ids)
+    Writer(kernel).write(numbered, barriers(kernel, found, knowledge))

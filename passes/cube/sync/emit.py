@@ -16,7 +16,7 @@ from ge.dialects.cube.kernel import CubeKernelOp
 from ge.dialects.cube.spaces import ALL_PIPES
 from ge.passes.cube.sync.barriers import Barrier
 from ge.passes.cube.sync.events import Numbered, outermost_loop, width
-from ge.passes.cube.sync.pairs import Handshake, Pair
+from ge.passes.cube.sync.flags import Handshake, Pair
 
 
 class Writer:

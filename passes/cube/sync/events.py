@@ -19,7 +19,8 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation
 
 from ge.dialects.cube.spaces import Pipe
-from ge.passes.cube.sync.pairs import Handshake, Pair, Phase, Sync, Time, Told, knowledge
+from ge.passes.cube.sync.flags import Handshake, Pair, Sync
+from ge.passes.cube.sync.knowledge import Knowledge, Known, Phase, Time, Told
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Numbered:
     """Pairs for which no number is left."""
 
 
-def number_events(sync: Sync, limit: int) -> Numbered:
+def number_events(sync: Sync, knowledge: Knowledge, limit: int) -> Numbered:
     """Give event numbers below `limit` to all flags of a kernel."""
     pairs: list[tuple[Pair, int]] = []
     unnumbered: list[Pair] = []
@@ -45,7 +46,7 @@ def number_events(sync: Sync, limit: int) -> Numbered:
             by_way[forth] = (first_free.get(forth, 0), first_free.get(back, 0))
             first_free |= {forth: by_way[forth][0] + 1, back: by_way[forth][1] + 1}
         handshakes.append((handshake, *by_way[forth]))
-    order = _Order(sync)
+    order = _Order(knowledge)
     for way in dict.fromkeys((pair.src, pair.dst) for pair in sync.pairs):
         mine = [pair for pair in sync.pairs if (pair.src, pair.dst) == way]
         available = range(first_free.get(way, 0), limit)
@@ -102,11 +103,10 @@ class _Span:
 class _Order:
     """Which pairs always begin when others are over. Answers are kept: the same questions come again and again."""
 
-    def __init__(self, sync: Sync) -> None:
-        self._pairs = sync.pairs
+    def __init__(self, knowledge: Knowledge) -> None:
+        self._knowledge = knowledge
         self._numbers: dict[Block, dict[Operation, int]] = {}
         self._spans: dict[Pair, dict[Block, _Span]] = {}
-        self._known: dict[tuple[object, ...], dict[Pipe, Time]] = {}
 
     def are_apart(self, a: Pair, b: Pair) -> bool:
         """Whether one of two pairs always begins when the other one is over."""
@@ -119,20 +119,17 @@ class _Order:
 
     def _is_over(self, pair: Pair, early: _Span, late: _Span) -> bool:
         """Whether the source pipe knows, when `late` begins, that the destination pipe has passed `early`."""
-        known = self._knowledge(early, pair.dst, carried=False)
+        known = self._after(early, pair.dst, carried=False)
         if pair.src not in known or known[pair.src] >= late.first:
             return False
         if not any(isinstance(around.parent_op(), scf.ForOp | scf.IfOp) for around in _blocks_around(early.block)):
             return True
-        again = self._knowledge(late, pair.dst, carried=True)
+        again = self._after(late, pair.dst, carried=True)
         return pair.src in again and again[pair.src] < early.first._replace(turn=1)
 
-    def _knowledge(self, span: _Span, pipe: Pipe, *, carried: bool) -> dict[Pipe, Time]:
-        key = (span.block, pipe, span.last, carried)
-        if key not in self._known:
-            told = [Told(pipe, span.last)]
-            self._known[key] = knowledge(self._pairs, span.block, told, None, carried=carried)
-        return self._known[key]
+    def _after(self, span: _Span, pipe: Pipe, *, carried: bool) -> Known:
+        """When each pipe knows that `pipe` has passed the end of a span."""
+        return self._knowledge.after(span.block, frozenset([Told(pipe, span.last)]), carried=carried)
 
     def _spans_of(self, pair: Pair) -> dict[Block, _Span]:
         """The spans of a pair in its block, if it is not carried, and in the blocks around it, innermost first."""

@@ -164,12 +164,19 @@ def _sum(parts: Iterable[tuple[Size, int]]) -> Size:
 def _term(monomial: Monomial, factor: int) -> str:
     if not monomial:
         return str(factor)
-    return {1: "", -1: "-"}.get(factor, f"{factor}*") + _product(monomial)
+    if factor == 1:
+        return _product(monomial)
+    atoms = "*".join(map(_grouped, monomial))
+    return f"-{atoms}" if factor == -1 else f"{factor}*{atoms}"
 
 
 def _product(monomial: Monomial) -> str:
-    quoted = (f"({atom})" if isinstance(atom, Call) and atom.function in "//%" else str(atom) for atom in monomial)
-    return "*".join(quoted) if len(monomial) > 1 else "".join(map(str, monomial))
+    return "*".join(map(_grouped, monomial)) if len(monomial) > 1 else "".join(map(str, monomial))
+
+
+def _grouped(atom: Atom) -> str:
+    """An atom as a factor: quotients in parentheses."""
+    return f"({atom})" if isinstance(atom, Call) and atom.function in "//%" else str(atom)
 
 
 def _factor(size: Size) -> str:

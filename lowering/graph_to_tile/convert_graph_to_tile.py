@@ -23,7 +23,7 @@ from ge.lowering.graph_to_tile.convolution import lower_conv2d
 from ge.lowering.graph_to_tile.elementwise import lower_binary, lower_cast, lower_unary
 from ge.lowering.graph_to_tile.gather_channels import lower_concat, lower_gather_channels
 from ge.lowering.graph_to_tile.matmul import lower_matmul
-from ge.lowering.graph_to_tile.outline import Lowering, Outlined, Target, no_kernel
+from ge.lowering.graph_to_tile.outline import Lowering, Outlined, Target, check_covered, no_kernel
 from ge.lowering.graph_to_tile.pooling import lower_pool2d
 from ge.lowering.graph_to_tile.softmax import lower_softmax
 from ge.lowering.graph_to_tile.trans_data import keeps_bytes, lower_trans_data
@@ -108,6 +108,7 @@ class _Outliner:
             case graph.TransDataOp() if keeps_bytes(op):
                 replace(op, graph.ViewOp(op.x, tensor(op.y)))
             case _ if (lower := LOWERINGS.get(type(op))) is not None:
+                check_covered(op)
                 self.launch(op, lower(op, self.target))
             case _:
                 pass

@@ -17,3 +17,21 @@ func.func @main(%x: tensor<4x16xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<4x16xf16
   %s = graph.softmax %z axis 0 : (tensor<4x16xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<4x16xf16, #ge.layout<FRACTAL_NZ>>
   func.return %s : tensor<4x16xf16, #ge.layout<FRACTAL_NZ>>
 }
+
+// -----
+
+// Formats that no kernel of the operation takes.
+func.func @main(%x: tensor<1x32x4x4xf16>, %y: tensor<4x16xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<1x16x4x4xf16> {
+  %u = graph.unary <relu> %y : (tensor<4x16xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<4x16xf16, #ge.layout<FRACTAL_NZ>>
+  // expected-error @+1 {{no kernel takes the storage formats ND, ND}}
+  %z = graph.gather_channels %x indices [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] : (tensor<1x32x4x4xf16>) -> tensor<1x16x4x4xf16>
+  func.return %z : tensor<1x16x4x4xf16>
+}
+
+// -----
+
+func.func @main(%x: tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>>, %w: tensor<16x16x1x1xf16, #ge.layout<FRACTAL_Z>>) -> tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>> {
+  // expected-error @+1 {{the weights are not constant}}
+  %z = graph.conv2d %x, %w : (tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>>, tensor<16x16x1x1xf16, #ge.layout<FRACTAL_Z>>) -> tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>>
+  func.return %z : tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>>
+}

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
     IntegerType,
-    StringAttr,
     f32,
     i64,
 )
@@ -21,11 +20,12 @@ from ge.dialects.om.program import is_operator_attribute
 
 
 def operator_attributes(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
-    """The attributes by name, sorted: integers widened to 64 bits, floats as float32, anything else as text."""
-    return {name: _converted(attributes[name]) for name in sorted(attributes)}
+    """The attributes by name, sorted: integers in 64 bits, floats in 32; what has no such form is left out."""
+    converted = {name: _converted(attributes[name]) for name in sorted(attributes)}
+    return {name: attr for name, attr in converted.items() if attr is not None}
 
 
-def _converted(attr: Attribute) -> Attribute:
+def _converted(attr: Attribute) -> Attribute | None:
     if is_operator_attribute(attr):
         return attr
     match attr:
@@ -36,9 +36,9 @@ def _converted(attr: Attribute) -> Attribute:
         case DenseArrayBase() if isinstance(attr.elt_type, IntegerType):
             return DenseArrayBase.from_list(i64, list(cast("DenseArrayBase[IntegerType]", attr).iter_values()))
         case ArrayAttr():
-            return _converted_array(list(attr)) or StringAttr(str(attr))
+            return _converted_array(list(attr))
         case _:
-            return StringAttr(str(attr))
+            return None
 
 
 def _converted_array(items: list[Attribute]) -> Attribute | None:

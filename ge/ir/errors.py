@@ -290,6 +290,11 @@ _COMPILE: dict[str, ErrorKind] = {
         "Operations that the AI Core has no kernel for run on the host; --assign-precision moves them there.",
         "Run --assign-precision before --propagate-layout.",
     ),
+    "GE4022": ErrorKind(
+        "model does not fit into the memory of the device",
+        "All weights, and the feature maps that are in use at the same time, lie in the memory of one device.",
+        "Take a smaller batch or input, or a SoC with more memory.",
+    ),
     "GE4010": ErrorKind(
         "operation has no kernel",
         "The operation was assigned to the AI Core, but no kernel covers its shapes or parameters.",

@@ -11,7 +11,8 @@ and has 32 spare bytes at its end. The cases:
 4. a constant lies in the weights block; constants with the same bytes lie there once;
 5. a host value whose size is not known before it is computed has no place: offset -1.
 
-The order of the operations is not changed. Running the pass again gives the same plan.
+A program that needs more memory than the device has is refused (GE4022). The order of the operations is not changed.
+Running the pass again gives the same plan.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.maths.intervals import Interval, lower_bound, place
 from ge.maths.layouts import round_up
+from ge.targets.ascend.soc import Soc, load_soc
 
 
 @dataclass(frozen=True)
@@ -140,11 +142,23 @@ class PlanMemoryPass(ModulePass):
     name = "plan-memory"
 
     reuse: bool = True
+    soc: str = "Ascend310P3"
+    """The SoC whose memory must be large enough."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for program in op.ops:
             if isinstance(program, FuncOp) and not program.is_declaration:
-                _write(program, plan_memory(program, self.reuse))
+                plan = plan_memory(program, self.reuse)
+                _check_size(plan, load_soc(self.soc), program)
+                _write(program, plan)
+
+
+def _check_size(plan: MemoryPlan, soc: Soc, program: FuncOp) -> None:
+    """Refuse a program that is too large for the device. Raises GE4022."""
+    needed = plan.memory_size + plan.weight_size
+    if needed > soc.memory_bytes:
+        what = f"the model needs {needed} bytes ({plan.weight_size} for weights), {soc.name} has {soc.memory_bytes}"
+        raise GeError("GE4022", what, where(program))
 
 
 def _write(program: FuncOp, plan: MemoryPlan) -> None:

@@ -218,3 +218,12 @@ def test_operations_of_other_levels_are_refused() -> None:
     with pytest.raises(GeError, match=r"graph\.unary") as error:
         plan_memory(main(program(block, [block.args[0]])))
     assert error.value.code == "GE3004"
+
+
+@pytest.mark.parametrize("rows", [1 << 33, 1 << 62])
+def test_what_does_not_fit_the_device_is_refused(rows: int) -> None:
+    block = Block(arg_types=[TensorType(f32, [rows, 4])])
+    module = program(block, [block.args[0]])
+    with pytest.raises(GeError, match="Ascend310P3 has 24000000000") as error:
+        PlanMemoryPass().apply(Context(), module)
+    assert error.value.code == "GE4022"

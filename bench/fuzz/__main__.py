@@ -92,7 +92,9 @@ def _list_failures(failures: dict[str, list[Result]]) -> None:
     print(f"  {len(failures)} kinds of failure")
     for name, results in sorted(failures.items(), key=lambda item: -len(item[1])):
         numbers = ", ".join(str(result.number) for result in results[:5])
-        print(f"  {len(results):>5} x {name}\n          cases {numbers}; {results[0].stage}: {results[0].message[:300]}")
+        print(
+            f"  {len(results):>5} x {name}\n          cases {numbers}; {results[0].stage}: {results[0].message[:300]}"
+        )
 
 
 def _save(campaign: Campaign, failures: dict[str, list[Result]], folder: Path) -> None:

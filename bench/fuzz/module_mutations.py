@@ -197,7 +197,7 @@ def _other(attribute: Attribute, module: ModuleOp, random: Random) -> Attribute:
         case DenseArrayBase():
             return _array(attribute, random)
         case ArrayAttr():
-            items: list[Attribute] = list(cast("ArrayAttr[Attribute]", attribute))
+            items: list[Attribute] = list(attribute)
             return ArrayAttr(_changed(items, random, lambda item: _other(item, module, random)))
         case _:
             return random.choice(_alike(attribute, module))
@@ -212,11 +212,12 @@ def _integer(attribute: IntegerAttr[Any], random: Random) -> Attribute:
 
 
 def _array(attribute: DenseArrayBase[Any], random: Random) -> Attribute:
-    if not isinstance(attribute.elt_type, IntegerType):
+    type: Any = attribute.elt_type
+    if not isinstance(type, IntegerType):
         return attribute
     values = _changed([int(value) for value in attribute.get_values()], random, lambda _: random.choice(INTEGERS[:25]))
     try:
-        return DenseArrayBase.from_list(attribute.elt_type, values)
+        return DenseArrayBase.from_list(cast(Any, type), values)
     except Exception:  # outside the range of its type
         return attribute
 
@@ -249,7 +250,8 @@ def _other_type(old: Attribute, module: ModuleOp, random: Random) -> Attribute:
     shape = list(tensor.get_shape())
     element = tensor.element_type
     if choice < 0.5:
-        element = random.choice([value.type.element_type for value in _values(module) if isinstance(value.type, TensorType)])
+        types: list[Any] = [value.type for value in _values(module) if isinstance(value.type, TensorType)]
+        element = random.choice(types).element_type
     else:
         sizes = (0, 1, 2, 3, 5, 16, 17, 1000, 1 << 20, 1 << 40, DYNAMIC_INDEX)
         shape = _changed(shape, random, lambda size: random.choice((size + 1, *sizes)))

@@ -66,7 +66,8 @@ class OmTarget(Target):
         partitions = {kind: bytes(part) for kind, part in container.partitions.items()}
         others = {kind: bytes(part) for kind, part in read_container(other, "").partitions.items()}
         random.choice(_MUTATIONS)(partitions, random, others)
-        return b"".join(bytes(piece) for piece in pack_container(container.name, list(partitions.items())))  # pyright: ignore[reportArgumentType]
+        parts: Any = list(partitions.items())  # numbers that are no PartitionType, too
+        return b"".join(bytes(memoryview(piece)) for piece in pack_container(container.name, parts))
 
     def run(self, path: Path, progress: Progress) -> str:
         progress.at("read model")
@@ -95,7 +96,9 @@ class OmTarget(Target):
 # ---------------------------------------------------------------- mutations of partitions
 
 
-def _mutate_message(kind: PartitionType, empty: Callable[[], Message]) -> Callable[[Partitions, Random, Partitions], None]:
+def _mutate_message(
+    kind: PartitionType, empty: Callable[[], Message]
+) -> Callable[[Partitions, Random, Partitions], None]:
     def mutate(partitions: Partitions, random: Random, others: Partitions) -> None:
         message = empty()
         try:

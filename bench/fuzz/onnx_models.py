@@ -28,6 +28,10 @@ _MAX_SEED_BYTES = 20_000
 """Larger models of the standard's tests take long, and show nothing that small ones do not."""
 
 
+_MAX_PARTS = 60
+"""How many elements of a list the search for a small case looks at."""
+
+
 class OnnxTarget(Target):
     """See the module docstring. With `small`, only the seed files of this project, which are quick to get."""
 
@@ -103,13 +107,12 @@ class OnnxTarget(Target):
 def _without_each(root: ModelProto, message: Any, name: str, data: bytes) -> list[bytes]:
     """The model without each of the elements of a list."""
     found: list[bytes] = []
-    for position in range(len(getattr(message, name)))[:60]:
-        removed = getattr(message, name).pop(position)
+    for position in range(min(len(getattr(message, name)), _MAX_PARTS)):
+        whole: Any = type(message)()
+        whole.CopyFrom(message)
+        getattr(message, name).pop(position)
         found.append(root.SerializeToString())
-        elements = [*list(getattr(message, name)[:position]), removed, *list(getattr(message, name)[position:])]
-        copies = [type(element).FromString(element.SerializeToString()) for element in elements]
-        message.ClearField(name)
-        getattr(message, name).extend(copies)
+        message.CopyFrom(whole)
     return [smaller for smaller in found if len(smaller) < len(data)]
 
 

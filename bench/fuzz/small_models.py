@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import onnx
 from onnx import ModelProto, TensorProto, helper, numpy_helper, parser
 
 CNN = """
@@ -136,8 +135,3 @@ def external_model() -> tuple[ModelProto, bytes]:
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 300])
     graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "external", [x], [y], [weights])
     return helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 17)]), data
-
-
-def save(model: ModelProto, path: Any) -> None:
-    """Write a model to a file."""
-    onnx.save_model(model, path)

@@ -18,7 +18,6 @@ from ge.dialects.cube.encoding import decode, encode
 from ge.dialects.cube.kernel import AllocOp, CubeKernelOp
 from ge.ir.parser import parse_module
 from ge.ir.printer import print_module, write_module
-from ge.ir.registry import context
 from ge.ir.verifier import verify_module
 from ge.targets.ascend.om.reader import read_model
 from ge.targets.ascend.om.writer import model_bytes

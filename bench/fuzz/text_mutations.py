@@ -6,7 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from random import Random
 
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[%@#!^]?[A-Za-z_$.][A-Za-z0-9_$.-]*|[%#!^]\d+|\d+(?:\.\d*)?(?:e[+-]?\d+)?|->|\S')
+_TOKEN = re.compile(
+    r'"(?:[^"\\\n]|\\.)*"|[%@#!^]?[A-Za-z_$.][A-Za-z0-9_$.-]*|[%#!^]\d+|\d+(?:\.\d*)?(?:e[+-]?\d+)?|->|\S'
+)
 """Roughly the tokens of MLIR."""
 
 _NUMBER = re.compile(r"(?<![A-Za-z_0-9.%#])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?")
@@ -28,13 +30,17 @@ TYPES = (
 )
 
 ATTRIBUTES = (
-    *("unit", "true", '"text"', "@symbol", "@a::@b", "[]", "{}", "{a = 1}", "[1, \"a\"]", "dense<0> : tensor<2xi8>"),
+    *("unit", "true", '"text"', "@symbol", "@a::@b", "[]", "{}", "{a = 1}", '[1, "a"]', "dense<0> : tensor<2xi8>"),
     *("array<i64: 1, 2>", "array<f32: 0.5>", "1 : i32", "1.0 : f32", "dense<[1.0, 2.0]> : tensor<2xf16>"),
     *("affine_map<(d0) -> (d0)>", "#ge.layout<NC1HWC0>", '#ge.weights<"model.weights", 0, 16, "00">', "loc(unknown)"),
-    *('#ge.weights<"0x00FF">', "#graph.activation<relu>", "#graph.activation<clip, 0.0, 6.0>", "dense<> : tensor<0xf32>"),
+    *('#ge.weights<"0x00FF">', "#graph.activation<relu>", "#graph.activation<clip, 0.0, 6.0>"),
+    *("dense<> : tensor<0xf32>", "array<i66: 1>", "#onnx.tensor<dense<1> : tensor<i8>>"),
 )
 
-CHARACTERS = ("\x00", "\u200b", "é", "卷", "🦆", "\u202e", "\t", "\r", "\\", '"', "'", "`", "$", "~", "\x7f", "//", "/*")
+CHARACTERS = (
+    *("\x00", "\u200b", "é", "卷", "🦆", "\u202e", "\t", "\r", "\\"),
+    *('"', "'", "`", "$", "~", "\x7f", "//", "/*"),
+)
 
 Mutation = Callable[[str, Random, str], str]
 """From a text and another text of the same kind to a changed text."""

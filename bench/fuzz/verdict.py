@@ -38,10 +38,13 @@ _FAULTS = (
     TypeError,
     ZeroDivisionError,
 )
-"""Exceptions that nothing should raise on purpose about a user's file. RecursionError and onnx's errors: see below."""
+"""Exceptions that nothing should raise on purpose about a user's file."""
 
 _MEANT = frozenset({"GE6006", "GE6020"})
 """Codes that report whatever an operator or instruction raised when it was run on values."""
+
+_OUT_OF_MEMORY = frozenset({"GE6006", "GE6009"})
+"""Codes that say so when there is not enough memory for what a file asks."""
 
 _MAX_LENGTH = 1500
 
@@ -61,7 +64,7 @@ def judge(error: BaseException) -> str:
         return HANG
     if isinstance(error, Mismatch):
         return MISMATCH
-    if any(isinstance(each, MemoryError) for each in chain) and getattr(error, "code", "") != "GE6009":
+    if any(isinstance(each, MemoryError) for each in chain) and getattr(error, "code", "") not in _OUT_OF_MEMORY:
         return MEMORY
     if not isinstance(error, GeError):
         return TRACEBACK
@@ -76,10 +79,13 @@ def judge(error: BaseException) -> str:
 
 
 def _is_fault(error: BaseException) -> bool:
-    """Whether only a programming error of ours raises this; what C++ code raises as RuntimeError is a message."""
-    if isinstance(error, RecursionError):
+    """Whether only a programming error of ours raises this.
+
+    A RuntimeError is a message where C++ code raises it, NotImplementedError where xDSL does.
+    """
+    if isinstance(error, RecursionError) or type(error) is RuntimeError:
         return False
-    if type(error) is RuntimeError:
+    if isinstance(error, NotImplementedError) and str(error):
         return False
     return isinstance(error, _FAULTS)
 

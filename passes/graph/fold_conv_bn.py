@@ -12,10 +12,12 @@ from xdsl.passes import ModulePass
 from ge.dialects.graph import BatchNormOp, Conv2DOp, MatmulOp
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.constants import constant, constant_array
+from ge.dialects.onnx import OnnxOp
 from ge.ir.rewriting import apply_rules, rewrite_rule
 from ge.passes.graph import report
 from ge.passes.graph.chains import replace_chain
 from ge.passes.graph.epilogue import Product, Vector, affine_of, describe, fuse_epilogue, only_user, round_to_type
+from ge.passes.onnx.onnx_fold_conv_bn import CONVOLUTIONS, fold_batch_norm
 
 NAME = "fold-conv-bn"
 
@@ -33,18 +35,26 @@ class FoldConvBnPass(ModulePass):
 
     Left alone, besides cases 5 to 9 there: a batch_norm before a convolution that pads. The zeros of the padding come
     after the normalisation, and no bias can say that.
+
+    At the onnx level, batch_norm after Conv or ConvTranspose is folded (:mod:`ge.passes.onnx.onnx_fold_conv_bn`).
     """
 
     name = NAME
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_rules(op, [fold_after, fold_before])
+        apply_rules(op, [fold_after, fold_before, fold_onnx])
 
 
 @rewrite_rule(Conv2DOp, MatmulOp)
 def fold_after(op: Product) -> bool:
     """Fold the affine operations after a convolution or matrix product."""
     return fuse_epilogue(op, NAME, activations=False)
+
+
+@rewrite_rule(*CONVOLUTIONS)
+def fold_onnx(op: OnnxOp) -> bool:
+    """Fold the batch normalisation after a convolution of the onnx level."""
+    return fold_batch_norm(op, NAME)
 
 
 @rewrite_rule(Conv2DOp)

@@ -9,8 +9,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ge.dialects.graph import Conv2DOp, MatmulOp
+from ge.dialects.onnx import OnnxOp
 from ge.ir.rewriting import apply_rules, rewrite_rule
 from ge.passes.graph.epilogue import Product, fuse_epilogue
+from ge.passes.onnx.onnx_fold_conv_bn import CONVOLUTIONS, fold_batch_norm
 
 NAME = "fuse-conv-bn-relu"
 
@@ -35,15 +37,24 @@ class FuseConvBnReluPass(ModulePass):
     9. a C that has an activation already: what follows comes after it.
 
     Weights that several operations share are copied, never changed. A matrix product needs no constant weights for 3.
+
+    A model at the onnx level keeps its activations: case 1 alone is done there, also for ConvTranspose
+    (:mod:`ge.passes.onnx.onnx_fold_conv_bn`).
     """
 
     name = NAME
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_rules(op, [fuse])
+        apply_rules(op, [fuse, fold_onnx])
 
 
 @rewrite_rule(Conv2DOp, MatmulOp)
 def fuse(op: Product) -> bool:
     """Fuse the chain after one convolution or matrix product."""
     return fuse_epilogue(op, NAME, activations=True)
+
+
+@rewrite_rule(*CONVOLUTIONS)
+def fold_onnx(op: OnnxOp) -> bool:
+    """Fold the batch normalisation after one convolution of the onnx level."""
+    return fold_batch_norm(op, NAME)

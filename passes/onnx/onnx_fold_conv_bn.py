@@ -1,0 +1,149 @@
+"""What `fuse-conv-bn-relu` and `fold-conv-bn` do at the onnx level."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.ir import Operation, SSAValue
+
+from ge.dialects.onnx import ABSENT, Constant, OnnxOp, constant_value, make_constant, op_class
+from ge.dialects.onnx.graph_builder import result_name
+from ge.dialects.onnx.ops import set_inputs
+from ge.ir.locations import fused_loc
+from ge.ir.rewriting import erase_if_unused, replace_value
+from ge.passes.graph import report
+from ge.passes.graph.epilogue import only_user, round_to_type
+
+Array: TypeAlias = NDArray[Any]
+Vector: TypeAlias = NDArray[np.float64]
+
+CONVOLUTIONS = (op_class("Conv"), op_class("ConvTranspose"))
+"""The operations to fold batch normalisation into."""
+
+_FLOATS = tuple(map(np.dtype, ("float16", "float32", "float64")))
+"""Element types of weights that are computed in float64 and rounded once."""
+
+
+def fold_batch_norm(op: OnnxOp, rule: str) -> bool:
+    """Fold the BatchNormalization after a convolution into its weights and bias, for the pass `rule`.
+
+    Rewritten:
+
+    1. Conv + BatchNormalization → Conv, its filters and bias scaled (in float64, rounded once);
+    2. ConvTranspose + BatchNormalization → ConvTranspose, likewise along its other axis of weights.
+
+    Left alone:
+
+    3. the convolution has a second user, gives an output of the model, or lies in another graph;
+    4. weights, bias or statistics that are not constant, or of a type that is not float16, float32 or float64;
+    5. normalisation in training mode, which takes the statistics of the batch;
+    6. a scale that is not finite, and weights that would not be in their type.
+
+    A Relu after it stays a Relu, since ONNX has no other form. Weights that are shared are copied, never changed.
+    """
+    norm = only_user(op.results[0])
+    if not isinstance(norm, OnnxOp) or norm.op_type != "BatchNormalization" or norm.domain:
+        return False
+    arrays = [constant_value(op.operand(name)) for name in ("W", "B")]
+    reason = _obstacle(op, norm, arrays)
+    if reason is not None:
+        report.missed(rule, norm, reason)
+        return False
+    weights, bias = arrays
+    factor, shift = _affine_of(norm)
+    with np.errstate(all="ignore"):  # what is not finite is looked for below
+        new_weights = round_to_type(_scaled_filters(op, weights, factor), weights.dtype)
+        new_bias = round_to_type(shift if bias is None else shift + factor * bias.astype(np.float64), weights.dtype)
+    if not (np.isfinite(new_weights).all() and np.isfinite(new_bias).all()):
+        report.missed(rule, norm, "the folded weights are not finite")
+        return False
+    _replace(op, norm, new_weights, new_bias)
+    report.fused(rule, f"Fuse {op.op_type}({len(factor)}) + BatchNorm -> {op.op_type}", norm)
+    _erase_with_constants(norm)
+    _erase_with_constants(op)
+    return True
+
+
+def _obstacle(op: OnnxOp, norm: OnnxOp, arrays: list[Array | None]) -> str | None:
+    """Why a normalisation stays; None when it can be folded."""
+    weights, bias = arrays
+    if norm.parent is not op.parent or norm.operand("X") is not op.results[0]:
+        return "the convolution is in another graph"
+    if norm.attribute("training_mode") or any(result.type != ABSENT for result in norm.results[1:]):
+        return "it is in training mode"
+    statistics = [constant_value(norm.operand(name)) for name in _STATISTICS]
+    if any(array is None for array in statistics):
+        return "the statistics are not constant"
+    if weights is None or (bias is None and op.operand("B") is not None):
+        return "weights or bias are not constant"
+    if weights.dtype not in _FLOATS or any(array is not None and array.dtype not in _FLOATS for array in statistics):
+        return f"the weights are of type {weights.dtype}"
+    filters = _filters(op, weights)
+    if any(array is not None and array.shape != (filters,) for array in (*statistics, bias)):
+        return f"the statistics are not of {filters} channels"
+    return None
+
+
+_STATISTICS = ("scale", "B", "input_mean", "input_var")
+
+
+def _affine_of(norm: OnnxOp) -> tuple[Vector, Vector]:
+    """Scale and shift of each channel."""
+    scale, bias, mean, var = (np.asarray(constant_value(norm.operand(name)), np.float64) for name in _STATISTICS)
+    with np.errstate(all="ignore"):
+        factor = scale / np.sqrt(var + norm.attribute("epsilon"))
+        return factor, bias - mean * factor
+
+
+def _filters(op: OnnxOp, weights: Array) -> int:
+    """The number of output channels: [O, I/G, ...] are the weights of Conv, [I, O/G, ...] those of ConvTranspose."""
+    return weights.shape[0] if op.op_type == "Conv" else weights.shape[1] * op.attribute("group")
+
+
+def _scaled_filters(op: OnnxOp, weights: Array, factor: Vector) -> Vector:
+    """The weights with each filter multiplied by its factor."""
+    spatial = (1,) * (weights.ndim - 2)
+    if op.op_type == "Conv":
+        scale = factor.reshape(-1, 1, *spatial)
+    else:
+        groups = op.attribute("group")
+        scale = np.repeat(factor.reshape(groups, -1), weights.shape[0] // groups, axis=0).reshape(
+            *weights.shape[:2], *spatial
+        )
+    return weights.astype(np.float64) * scale
+
+
+def _replace(op: OnnxOp, norm: OnnxOp, weights: Array, bias: Array) -> None:
+    """Put a convolution with other weights in the place of the normalisation, under the name of its output."""
+    names = [_location(op.operand("W")), _location(op.operand("B") or norm.operand("B"))]
+    constants = [make_constant(array, location=name) for array, name in zip((weights, bias), names, strict=True)]
+    new = type(op).create(
+        operands=op.operands[:1],
+        result_types=[norm.results[0].type],
+        attributes={**op.attributes, "onnx.outputs": ArrayAttr([StringAttr(result_name(norm, 0))])},
+        location=fused_loc([op, norm]),
+    )
+    set_inputs(new, [op.operand("X"), *(constant.results[0] for constant in constants)])
+    block = norm.parent
+    assert block is not None, "operations of a graph are in a block"
+    block.insert_ops_before([*constants, new], norm)
+    replace_value(norm.results[0], new.results[0])
+
+
+def _location(value: SSAValue | None) -> Any:
+    """The location, which is the name, of a constant."""
+    owner = None if value is None else value.owner
+    assert isinstance(owner, Operation), "weights and statistics are constants here"
+    return owner.location
+
+
+def _erase_with_constants(op: OnnxOp) -> None:
+    """Erase an operation that nothing uses, and the constants that only it used."""
+    owners = [operand.owner for operand in dict.fromkeys(op.operands)]
+    if erase_if_unused(op):
+        for owner in owners:
+            if isinstance(owner, Constant):
+                erase_if_unused(owner)

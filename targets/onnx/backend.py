@@ -120,10 +120,10 @@ class GraphEngineBackend(Backend):
 
 def _value_info(name: str, value: Any) -> ValueInfoProto:
     """An input of the type that a value has. Raises GE6002 for what is neither an array nor a list of arrays."""
-    items = cast("list[Any]", value) if isinstance(value, list) else []
+    items: list[Any] = cast("list[Any]", value) if isinstance(value, list) else []
     if items:
         return helper.make_tensor_sequence_value_info(name, _element_type(name, np.asarray(items[0])), None)
-    array: np.ndarray[Any, Any] = np.asarray(value)
+    array: np.ndarray[Any, Any] = np.asarray(cast(Any, value))
     return helper.make_tensor_value_info(name, _element_type(name, array), array.shape)
 
 

@@ -126,7 +126,7 @@ def run(*args: str, stdin: bytes = b"") -> tuple[int, bytes, str]:
     return done.returncode, done.stdout, done.stderr.decode()
 
 
-HEAVY = ("numpy", "onnx", "google.protobuf", "ge.dialects.graph", "ge.dialects.tile", "ge.dialects.cube", "ge.dialects.om")
+HEAVY = ("numpy", "onnx", "google.protobuf", "ge.dialects.graph", "ge.dialects.tile", "ge.dialects.cube")
 """Modules that the help does without: what makes it answer in a blink (bench/startup.py has the time)."""
 
 

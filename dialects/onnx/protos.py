@@ -45,9 +45,11 @@ SUB_BYTE = frozenset(
 
 
 def element_type_of(data_type: int) -> Attribute:
-    """The element type of a TensorProto.DataType."""
+    """The element type of a TensorProto.DataType. Raises ValueError for a number that is none."""
     if data_type == TensorProto.STRING:
         return STRING
+    if data_type == TensorProto.UNDEFINED or data_type not in TensorProto.DataType.values():
+        raise ValueError(f"element type number {data_type} does not exist")
     return element_type(np.dtype(helper.tensor_dtype_to_np_dtype(data_type)))
 
 

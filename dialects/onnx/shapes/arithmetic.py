@@ -16,6 +16,10 @@ from ge.maths.symbols import Expression, Size, bounds, differ, exact_quotient, m
 _BITS = {"i8": 8, "i16": 16, "i32": 32, "i64": 64, "ui8": 8, "ui16": 16, "ui32": 32, "ui64": 64}
 
 
+_LARGEST = 1e300
+"""The largest float that is followed."""
+
+
 def fitted(value: Element, element: str) -> Element:
     """A result as its element type has it; None when the type cannot hold it."""
     if value is None or isinstance(value, Expression):
@@ -25,7 +29,7 @@ def fitted(value: Element, element: str) -> Element:
         return value if isinstance(value, int) and low <= value < low + 2 ** _BITS[element] else None
     if element == "i1":
         return int(value != 0)
-    if element in ("f32", "f64"):
+    if element in ("f32", "f64") and abs(value) < _LARGEST:
         return float32(value) if element == "f32" else float(value)
     return None
 

@@ -33,6 +33,8 @@ def with_contents(node: Node, values: Sequence[Value]) -> list[Value]:
     rule = CONTENTS_RULES.get(node.op_type)
     if rule is None or not isinstance(first, Tensor) or first.contents is not None or _count(first) is None:
         return list(values)
+    if _count(first) == 0:
+        return [Tensor(first.element, first.shape, ()), *values[1:]]
     array = rule(node, first)
     if array is None or array.size != _count(first):
         return list(values)

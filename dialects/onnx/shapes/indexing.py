@@ -105,16 +105,13 @@ def slice_(node: Node) -> Sequence[Result]:
     if not node.has(4):
         steps = (1,) * len(axes)
     result = list(x)
+    for values in (starts, ends, steps):
+        if values is not None and len(values) != len(axes):
+            node.fail(f"starts, ends, axes and steps differ in length: {len(values)} and {len(axes)}")
     for position, axis in enumerate(axes):
-        start, end, step = (_entry(node, values, position, len(axes)) for values in (starts, ends, steps))
-        result[axis] = sliced(node, x[axis], start, end, step)
+        cut = (None if values is None else values[position] for values in (starts, ends, steps))
+        result[axis] = sliced(node, x[axis], *cut)
     return [tuple(result)]
-
-
-def _entry(node: Node, values: Shape | None, position: int, count: int) -> Dim:
-    if values is not None and len(values) != count:
-        node.fail(f"starts, ends, axes and steps differ in length: {len(values)} and {count}")
-    return None if values is None else values[position]
 
 
 def sliced(node: Node, size: Dim, start: Dim, end: Dim, step: Dim) -> Dim:

@@ -113,7 +113,7 @@ def multi_head_attention(node: Node) -> Sequence[Result]:
         return [(q[0], q[1], q[2] if packed else None)]
     if v is not None and len(v) == 4:
         return [(q[0], q[1], None if v[1] is None or v[3] is None else v[1] * v[3])]
-    return [(q[0], q[1], None if v is None else v[-1])]
+    return [(q[0], q[1], node.dim(2, -1))]
 
 
 def grouped_attention(node: Node) -> Sequence[Result]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from ge.dialects.onnx.shapes.node import Node, Result, Rule
@@ -72,7 +73,9 @@ def one_hot(node: Node) -> Sequence[Result]:
     if indices is None:
         return [None]
     axis = node.axis(node.attribute("axis"), len(indices) + 1)
-    size: Dim = int(depth) if isinstance(depth, float) else depth
+    if isinstance(depth, float):
+        depth = int(depth) if math.isfinite(depth) else None
+    size: Dim = depth
     return [(*indices[:axis], size, *indices[axis:])]
 
 

@@ -74,7 +74,7 @@ def _scaled(size: Dim, factor: Element) -> Dim:
     if isinstance(size, int):
         product = float32(size * factor)
         return math.floor(product) if math.isfinite(product) and product >= 0 else None
-    return size * int(factor) if factor > 0 and factor == int(factor) else None
+    return size * int(factor) if factor > 0 and math.isfinite(factor) and factor == int(factor) else None
 
 
 def _kept_ratio(node: Node, x: Shape, axes: Sequence[int], sizes: Shape) -> Sequence[Dim]:

@@ -27,7 +27,7 @@ from ge.dialects.onnx.shapes import (
     windows,
 )
 from ge.dialects.onnx.shapes.node import Node, Result, Rule
-from ge.dialects.onnx.shapes.values import UNKNOWN_VALUE, Tensor, Value
+from ge.dialects.onnx.shapes.values import UNKNOWN_VALUE, Tensor, Value, shape_text
 
 RULES: Mapping[str, Rule] = {
     **control_flow.RULES,
@@ -79,7 +79,11 @@ def apply_rule(rule: Rule, node: Node, operator: Operator | None) -> list[Value]
 def _value(result: Result, node: Node, operator: Operator | None, index: int) -> Value:
     """A result of a rule, with the element type that the table says for it."""
     value = Tensor(None, result) if result is None or isinstance(result, tuple) else result
-    if not isinstance(value, Tensor) or value.element is not None:
+    if not isinstance(value, Tensor):
+        return value
+    if any(isinstance(dim, int) and dim < 0 for dim in value.shape or ()):
+        node.fail(f"result {index} would have shape {shape_text(value.shape)}")
+    if value.element is not None:
         return value
     element = node.element(0) if operator is None else _element(node, operator, index)
     if element is None and value.shape is None:

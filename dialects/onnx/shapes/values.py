@@ -196,7 +196,7 @@ def shapes_contradict(a: Shape | None, b: Shape | None) -> bool:
 def float32(value: float) -> float:
     """The nearest float32."""
     try:
-        return struct.unpack("<f", struct.pack("<f", value))[0]
+        return struct.unpack("<f", struct.pack("<f", float(value)))[0]
     except OverflowError:
         return math.copysign(math.inf, value)
 

@@ -15,7 +15,9 @@ give the same bytes. It fails when it ends in an exception that is no GeError or
 |---|---|
 | ``onnx_models``, ``stage_texts``, ``om_files`` | the three targets: seed files, mutations, what is done with a case |
 | ``small_models`` | models that the seed files of stage texts and OM files are compiled from |
-| ``byte_mutations``, ``message_mutations``, ``text_mutations`` | changes of bytes, protobuf messages and MLIR text |
+| ``byte_mutations``, ``message_mutations`` | changes of bytes and protobuf messages |
+| ``text_mutations``, ``module_mutations`` | changes of MLIR text and of parsed modules |
+| ``round_trip`` | whether a module reads back from its text |
 | ``sandbox`` | running cases in forked processes with limits |
 | ``verdict`` | whether an exception is a clear message |
 | ``minimise`` | making a failing case small |

@@ -250,7 +250,7 @@ def _other_type(old: Attribute, module: ModuleOp, random: Random) -> Attribute:
     shape = list(tensor.get_shape())
     element = tensor.element_type
     if choice < 0.5:
-        types: list[Any] = [value.type for value in _values(module) if isinstance(value.type, TensorType)]
+        types: list[Any] = [type for type in (value.type for value in _values(module)) if isinstance(type, TensorType)]
         element = random.choice(types).element_type
     else:
         sizes = (0, 1, 2, 3, 5, 16, 17, 1000, 1 << 20, 1 << 40, DYNAMIC_INDEX)

@@ -1,0 +1,27 @@
+"""Whether a module reads back from its text as it was written."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+
+from bench.fuzz.verdict import Mismatch
+from ge.ir.parser import parse_module
+from ge.ir.printer import print_module
+from ge.ir.verifier import verify_module
+
+
+def check_round_trip(module: ModuleOp, *, generic: bool = False) -> None:
+    """Print, parse and verify a module, and print it again. Raises Mismatch when the text was of another module.
+
+    Names of values may get other numbers on the first way, and must keep them afterwards.
+    """
+    text = print_module(module, generic=generic)
+    again = parse_module(text)
+    verify_module(again)
+    second = print_module(again, generic=generic)
+    if second == text:
+        return
+    if not module.is_structurally_equivalent(again):
+        raise Mismatch("the text of the module reads back as another module")
+    if print_module(parse_module(second), generic=generic) != second:
+        raise Mismatch("the text of the module changes each time it is read")

@@ -1,6 +1,6 @@
 """Placement of buffers by lifetime: never two live buffers at one byte, and close to the least memory possible."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ge.maths.intervals import Interval, Placement, lower_bound, place
@@ -13,6 +13,7 @@ intervals = st.builds(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(intervals, max_size=12), st.sampled_from([1, 32, 512]))
 def test_buffers_live_at_one_step_do_not_overlap(buffers: list[Interval], alignment: int) -> None:
     offsets = place(buffers, alignment).offsets
@@ -22,6 +23,7 @@ def test_buffers_live_at_one_step_do_not_overlap(buffers: list[Interval], alignm
                 assert offsets[i] + a.size <= offsets[j] or offsets[j] + b.size <= offsets[i]
 
 
+@settings(deadline=None)
 @given(st.lists(intervals, max_size=12), st.sampled_from([1, 32, 512]))
 def test_offsets_are_aligned_and_peak_is_the_highest_end(buffers: list[Interval], alignment: int) -> None:
     placement = place(buffers, alignment)
@@ -30,17 +32,20 @@ def test_offsets_are_aligned_and_peak_is_the_highest_end(buffers: list[Interval]
     assert placement.peak == max(ends, default=0)
 
 
+@settings(deadline=None)
 @given(st.lists(intervals, max_size=12))
 def test_peak_lies_between_the_bound_and_the_sum(buffers: list[Interval]) -> None:
     assert lower_bound(buffers) <= place(buffers).peak <= sum(buffer.size for buffer in buffers)
 
 
+@settings(deadline=None)
 @given(st.lists(intervals, max_size=10))
 def test_lower_bound_is_the_fullest_step(buffers: list[Interval]) -> None:
     fullest = max((sum(b.size for b in buffers if b.start <= step <= b.end) for step in range(32)), default=0)
     assert lower_bound(buffers) == fullest
 
 
+@settings(deadline=None)
 @given(st.integers(0, 30), st.integers(0, 30))
 def test_overlap_means_a_common_step(a: int, b: int) -> None:
     first, second = Interval(a, a + 3, 1), Interval(b, b + 5, 1)

@@ -8,6 +8,8 @@ Kept are, besides the nearest,
 
 * hazards with one side under a condition of its own: what orders them lies in the branch;
 * hazards that the hardware orders itself, which order nothing else;
+* inside one pipe, hazards with one side in a loop of its own: a barrier or flags in that loop may order them, while the
+  loop may not run at all;
 * inside one pipe, hazards of different instructions in one loop: a barrier in that loop may lie between two of them.
 """
 
@@ -38,6 +40,9 @@ def nearest(hazards: Sequence[Hazard]) -> list[Hazard]:
 def _stands_alone(hazard: Hazard) -> bool:
     """Whether a hazard may neither imply others nor be implied."""
     if hazard.source.branch_below(hazard.depth) or hazard.sink.branch_below(hazard.depth):
+        return True
+    nested = max(len(hazard.source.levels), len(hazard.sink.levels)) > hazard.depth
+    if nested and hazard.source.op.pipe is hazard.sink.op.pipe:
         return True
     return hazard.sink.op.pipelined_after(hazard.source.op)
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.builder import Builder
 from xdsl.dialects import arith, scf
@@ -46,6 +46,7 @@ FUNCTIONS: dict[str, tuple[Callable[[IndexMath, Index, Index], Index], Callable[
 }
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.sampled_from(sorted(FUNCTIONS)), st.integers(1, 40), st.booleans()), max_size=6),
     st.integers(0, 30),

@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from ge.lowering.tile_to_cube.strides import Axis, Layout, VectorCall, VectorLimits, refine, vector_calls
@@ -25,6 +25,7 @@ LIMITS = VectorLimits(count=255 * 64, block_stride=255, repeat_stride=255)
 shapes = st.lists(st.integers(1, 6), min_size=1, max_size=4)
 
 
+@settings(deadline=None)
 @given(shapes)
 def test_dense_is_row_major(sizes: list[int]) -> None:
     layout = Layout.dense(sizes)
@@ -33,6 +34,7 @@ def test_dense_is_row_major(sizes: list[int]) -> None:
     assert layout.is_dense
 
 
+@settings(deadline=None)
 @given(shapes, st.data())
 def test_slice_reads_what_numpy_reads(sizes: list[int], data: st.DataObject) -> None:
     steps = [data.draw(st.integers(1, 3)) for _ in sizes]
@@ -52,6 +54,7 @@ def test_slice_reads_what_numpy_reads(sizes: list[int], data: st.DataObject) -> 
     assert [moved + o for o in offsets(unknown.layout)] == expected.ravel().tolist()
 
 
+@settings(deadline=None)
 @given(shapes, st.data())
 def test_reshape_keeps_the_order(sizes: list[int], data: st.DataObject) -> None:
     other = data.draw(st.permutations(sizes))
@@ -80,6 +83,7 @@ def test_broadcast_repeats() -> None:
     assert layout.dims == ((Axis(4, 16),), (Axis(3, 0),), (Axis(16, 1),))
 
 
+@settings(deadline=None)
 @given(shapes, st.data())
 def test_refine_enumerates_all_operands_together(sizes: list[int], data: st.DataObject) -> None:
     padded = Layout.dense([size + data.draw(st.integers(0, 2)) for size in sizes])
@@ -115,6 +119,7 @@ def covered(calls: Sequence[VectorCall], lanes: Sequence[int]) -> list[tuple[int
     return elements
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 9), st.integers(0, 3)), min_size=1, max_size=3),
     st.sampled_from([(16, 16), (8, 8, 8), (16, 8), (8, 16)]),

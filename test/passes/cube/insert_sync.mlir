@@ -276,3 +276,30 @@ cube.kernel @has_flags(%x: !cube.buffer<gm>) soc("Ascend310P3") blocks(1) output
   cube.wait_flag src = v, dst = mte3, event = 5
   cube.vexp dst = %a[0], src = %a[0], dtype = f16, count = 512
 }
+
+// 14. A loop that may not run: a barrier in it orders nothing but what is in it. Here it comes between the first turn's
+// reading of the one half and the writing after the loop; the other half needs one of its own.
+// CHECK-LABEL: cube.kernel @may_not_run
+// CHECK:         scf.for
+// CHECK-NEXT:      cube.pipe_barrier pipe = v
+// CHECK-NEXT:      cube.vexp dst = %b[0], src = %a[0]
+// CHECK-NEXT:      cube.pipe_barrier pipe = v
+// CHECK-NEXT:      cube.vexp dst = %c[0], src = %b[0]
+// CHECK-NEXT:    }
+// CHECK-NEXT:    cube.vector_dup dst = %a[0]
+// CHECK-NEXT:    cube.pipe_barrier pipe = v
+// CHECK-NEXT:    cube.vector_dup dst = %a[1024]
+cube.kernel @may_not_run(%x: !cube.buffer<gm>) soc("Ascend310P3") blocks(2) outputs(1) {
+  %c1 = arith.constant 1 : index
+  %core = cube.block_idx
+  %a = cube.alloc size = 2048 : !cube.buffer<ub>
+  %b = cube.alloc size = 1024 : !cube.buffer<ub>
+  %c = cube.alloc size = 1024 : !cube.buffer<ub>
+  cube.vector_dup dst = %a[1024], scalar = 1.0, dtype = f16, count = 512
+  scf.for %i = %core to %c1 step %c1 {
+    cube.vexp dst = %b[0], src = %a[0], dtype = f16, count = 512
+    cube.vexp dst = %c[0], src = %b[0], dtype = f16, count = 512
+  }
+  cube.vector_dup dst = %a[0], scalar = 2.0, dtype = f16, count = 512
+  cube.vector_dup dst = %a[1024], scalar = 2.0, dtype = f16, count = 512
+}

@@ -28,6 +28,7 @@ from ge.tools.agreement import Agreement, compare
 from ge.tools.arrays import InputInfo, random_inputs
 from ge.tools.compilation import FUSIONS, CompileOptions, compile_model
 from ge.tools.options import Option, options_help, parse_options
+from ge.tools.precheck import failure, precheck
 from ge.tools.reference import run_onnx
 from ge.tools.report import agreement_facts, compilation_facts, print_compilation, print_run, run_facts
 from ge.tools.shapes import FORM, parse_shapes
@@ -43,7 +44,8 @@ OPTIONS = (
     Option("input_shape", "SHAPES", f"the shapes of the inputs: {FORM}"),
     Option("input_format", "NCHW|ND", "the layout of the inputs, as ONNX has it"),
     Option("framework", "NUMBER", "5: the model is an ONNX model"),
-    Option("mode", "NUMBER", "0: make an OM file"),
+    Option("mode", "NUMBER", "0: make an OM file (default); 3: only report all that stands in the way of that"),
+    Option("check_report", "FILE", "with --mode=3: write the report as JSON to this file"),
     Option("precision_mode", "NAME", "force_fp16: kernels compute in float16 and accumulate in float32"),
     Option("no-fusion", "", f"leave the fusion passes out: {', '.join(sorted(FUSIONS))}"),
     Option("fusion_switch_file", "FILE", "lines PASS:off or PASS:on that leave single fusion passes out"),
@@ -58,19 +60,20 @@ OPTIONS = (
     Option("version", "", "show the version"),
 )
 
-ONLY_VALUES = {"framework": "5", "mode": "0", "precision_mode": "force_fp16"}
-"""Options of ATC of which one value is what this compiler does."""
+ONLY_VALUES = {"framework": ("5",), "mode": ("0", "3"), "precision_mode": ("force_fp16",)}
+"""Options of ATC of which these values are what this compiler does."""
 
 
 def compile_options(values: Mapping[str, str]) -> CompileOptions:
-    """What the options ask for. Raises GE1001, GE2006, GE2008 or GE2009."""
+    """What the options ask for. Raises GE1001, GE2003, GE2006, GE2008 or GE2009."""
     for name, only in ONLY_VALUES.items():
-        if values.get(name, only) != only:
-            raise GeError(
-                "GE2009", f"option --{name}={values[name]} is not supported", remedy=f"Only --{name}={only} is."
-            )
+        if values.get(name, only[0]) not in only:
+            remedy = f"It may be {' or '.join(f'--{name}={value}' for value in only)}."
+            raise GeError("GE2009", f"option --{name}={values[name]} is not supported", remedy=remedy)
     if "model" not in values:
         raise GeError("GE2008", "option --model is missing")
+    if "check_report" in values and values.get("mode") != "3":
+        raise GeError("GE2003", "--check_report is given without --mode=3")
     return CompileOptions(
         model=Path(values["model"]),
         soc=values.get("soc_version", CompileOptions.soc),
@@ -125,6 +128,23 @@ def run_once(file: Path, model: Path, seed: int, reference: bool) -> tuple[dict[
     return facts, runner, compare(outputs, expected, half=True)
 
 
+def check(options: CompileOptions, form: str, file: str | None) -> None:
+    """Report what stands in the way of compiling. Raises GE4003 when anything does, or GE1003."""
+    result = precheck(options)
+    text = json.dumps(result.facts(), indent=1)
+    if form == "json":
+        print(text)
+    if form == "text":
+        result.print()
+    if file is not None:
+        try:
+            Path(file).write_text(f"{text}\n", encoding="utf-8")
+        except OSError as error:
+            raise GeError("GE1003", f"cannot write '{file}': {error.strerror or error}", file) from error
+    if result.errors:
+        raise failure(result)
+
+
 def run(args: Sequence[str]) -> None:
     """Run ge-compiler; errors are raised."""
     values = parse_options(args, OPTIONS)
@@ -137,6 +157,9 @@ def run(args: Sequence[str]) -> None:
     if "log" in values:
         logging.basicConfig(level=values["log"].upper(), format="[%(levelname)s] %(message)s")
     options = compile_options(values)
+    if values.get("mode") == "3":
+        check(options, values.get("report", "text"), values.get("check_report"))
+        return
     seed = _integer(values, "seed")
     file = output_file(values)
     compilation = compile_model(options)

@@ -290,6 +290,11 @@ _COMPILE: dict[str, ErrorKind] = {
         "Operations that the AI Core has no kernel for run on the host; --assign-precision moves them there.",
         "Run --assign-precision before --propagate-layout.",
     ),
+    "GE4003": ErrorKind(
+        "model cannot be compiled as it is",
+        "The check of --mode=3 found what the report lists; a compilation would stop at the first of them.",
+        "Do what the report says of each problem.",
+    ),
     "GE4022": ErrorKind(
         "model does not fit into the memory of the device",
         "All weights, and the feature maps that are in use at the same time, lie in the memory of one device.",

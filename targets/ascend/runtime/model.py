@@ -20,7 +20,7 @@ from ge.targets.ascend.om.model import OmModel, Task, Value
 from ge.targets.ascend.runtime.inputs import Inputs, TensorInfo, named_inputs
 from ge.targets.ascend.runtime.launch import Device, Window
 from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
-from ge.targets.ascend.soc import load_soc
+from ge.targets.ascend.soc import Soc, load_soc
 
 Array: TypeAlias = NDArray[Any]
 
@@ -35,10 +35,11 @@ class Model:
         self._model = model
         self._fill = STRICT_FILL if strict else 0
         weight_size = round_up(model.weights.nbytes, ALIGNMENT)
-        memory = _allocate(weight_size + model.memory_size)
+        soc = load_soc(model.soc)
+        memory = _allocate(weight_size + model.memory_size, soc)
         memory[: model.weights.nbytes] = np.frombuffer(model.weights, np.uint8)
         self._base = {Area.WEIGHTS: 0, Area.MEMORY: weight_size}
-        self._device = Device(load_soc(model.soc), memory, strict=strict)
+        self._device = Device(soc, memory, strict=strict)
         self._host_values: dict[str, Any] = {}
         self._host_modules: dict[str, ModuleOp] = {}
         self._binaries = {name: bytes(binary) for name, binary in model.core_kernels.items()}
@@ -122,8 +123,10 @@ def _dtype(value: Value) -> np.dtype[Any]:
     return numpy_dtype(tensor_type_of(value.type).element_type)
 
 
-def _allocate(size: int) -> NDArray[np.uint8]:
-    """Device memory. Raises GE6009 when this machine has not enough."""
+def _allocate(size: int, soc: Soc) -> NDArray[np.uint8]:
+    """Device memory. Raises GE6009 when the device, or this machine, has not enough."""
+    if size > soc.memory_bytes:
+        raise GeError("GE6009", f"the model needs {size} bytes of device memory, {soc.name} has {soc.memory_bytes}")
     try:
         return np.zeros(size, np.uint8)
     except (MemoryError, ValueError) as error:

@@ -116,9 +116,10 @@ def test_statistics_are_those_of_the_last_run(file: bytes) -> None:
     assert after.cycles == 0 and after.seconds > 0 and after.device_seconds == 0
 
 
-def test_a_model_too_large_for_this_machine_is_one_error() -> None:
-    text = SMALL.read_text().replace("memory 2560", f"memory {1 << 60}")
-    with pytest.raises(GeError) as error:
+@pytest.mark.parametrize("size", [1 << 60, 24_000_000_001])
+def test_a_model_too_large_for_the_device_is_one_error(size: int) -> None:
+    text = SMALL.read_text().replace("memory 2560", f"memory {size}")
+    with pytest.raises(GeError, match="Ascend310P3 has 24000000000") as error:
         Runtime().load(model_bytes(parse_module(text)))
     assert error.value.code == "GE6009"
 

@@ -61,7 +61,7 @@ def convert(op: OnnxOp) -> None:
     emit = Emitter()
     try:
         results = None if rule is None else rule(op, emit)
-    except ValueError:
+    except (ValueError, IndexError):  # sizes that do not fit, a rank that the operator does not take
         results = None
     values = [results] if isinstance(results, SSAValue) else results
     if values is None or not all(_agree(old, new) for old, new in zip(op.results, values, strict=True)):

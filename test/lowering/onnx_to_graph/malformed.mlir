@@ -74,3 +74,12 @@ func.func @main(%x: tensor<1x2x3x3xf32>, %w: tensor<3x2x3x3xf32>) -> tensor<1x3x
   %y = onnx.Conv(%p, %w) : (tensor<1x2x5x5xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x3x3xf32>
   func.return %y : tensor<1x3x3x3xf32>
 }
+
+// -----
+
+// CHECK: graph.host
+// CHECK: onnx.Gemm
+func.func @main(%x: tensor<2x3xf32>, %w: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<2x3xf32> {
+  %y = onnx.Gemm(%x, %w, %b) : (tensor<2x3xf32>, tensor<3xf32>, tensor<3xf32>) -> tensor<2x3xf32>
+  func.return %y : tensor<2x3xf32>
+}

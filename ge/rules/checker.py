@@ -7,24 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import product
 
 from typing_extensions import TypeIs
 
-from ge.dialects.onnx import OP_CLASSES
 from ge.dialects.onnx.base import RANDOM
 from ge.dialects.onnx.schema import Operator
-from ge.ir.errors import GeError
-from ge.rules.functions import CONSTANTS, DRAWS, FUNCTIONS
+from ge.rules.functions import CONSTANTS, FUNCTIONS
 from ge.rules.functions import Function as FunctionSpec
-from ge.rules.pattern import Absent, Anything, Input, Leaf, Literal, Node, ResultOf, Variant
+from ge.rules.operators import check_count, find_operator, nearest, unknown_attribute, wrong
+from ge.rules.pattern import ABSENT_WORD, ANY_WORD, Absent, Anything, Input, Leaf, Literal, Node, ResultOf, Variant
+from ge.rules.replacement_checker import ReplacementChecker
+from ge.rules.samples import DRAWS
 from ge.rules.syntax import (
     Alternatives,
     AttributeOf,
     Expression,
     Function,
-    Listing,
     Name,
     Operation,
     Optional,
@@ -42,15 +41,13 @@ MAX_VARIANTS = 64
 MAX_COMMUTATIVE = 16
 """How many commutative operators one pattern may have: each is a loop in the compiled rule, and Python nests 20."""
 
-ABSENT_WORD, ANY_WORD = "none", "_"
-
 
 def check_rules(rules: Sequence[RuleText]) -> list[Variant]:
     """The variants of all rules of a file. Raises GE3021."""
     names: set[str] = set()
     for rule in rules:
         if rule.name in names:
-            raise _wrong(rule.at, f"rule '{rule.name}' is there already")
+            raise wrong(rule.at, f"rule '{rule.name}' is there already")
         names.add(rule.name)
     return [variant for rule in rules for variant in check_rule(rule)]
 
@@ -62,7 +59,7 @@ def check_rule(rule: RuleText) -> list[Variant]:
     for each in choices:
         count *= len(each)
     if count > MAX_VARIANTS:
-        raise _wrong(rule.at, f"the alternatives multiply to {count} variants, at most {MAX_VARIANTS} are possible")
+        raise wrong(rule.at, f"the alternatives multiply to {count} variants, at most {MAX_VARIANTS} are possible")
     variants: list[Variant] = []
     for values in product(*choices):
         match = tuple(replace(old, value=value) for old, value in zip(rule.match, values, strict=True))
@@ -81,27 +78,6 @@ def _choices(expression: Expression) -> Iterator[Expression]:
                 yield replace(expression, inputs=inputs)
         case _:
             yield expression
-
-
-def _wrong(at: Place, what: str, remedy: str | None = None) -> GeError:
-    return at.error("GE3021", what, remedy)
-
-
-def _nearest(name: str, known: Sequence[str]) -> str:
-    close = get_close_matches(name, known, n=1)
-    return f", did you mean '{close[0]}'?" if close else ""
-
-
-def find_operator(operation: Operation) -> Operator | None:
-    """The table entry of an operation; None when its domain has no table. Raises GE3021."""
-    op_class = OP_CLASSES.get((operation.domain, operation.op_type))
-    if op_class is not None:
-        return op_class.OPERATOR
-    if any(domain == operation.domain for domain, _ in OP_CLASSES):
-        known = [name for domain, name in OP_CLASSES if domain == operation.domain]
-        what = f"operator '{operation.op_type}' does not exist{_nearest(operation.op_type, known)}"
-        raise _wrong(operation.at, what, "Operators have the names of the ONNX standard.")
-    return None
 
 
 def is_declaration(condition: Expression) -> TypeIs[Function]:
@@ -137,7 +113,7 @@ class _Checker:
         where = [condition for condition in self.rule.where if not is_declaration(condition)]
         for condition in where:
             self.data(condition)
-        _Replacement(self).check()
+        ReplacementChecker(self).check()
         self.local = set()
         self._sample()
         uses: dict[tuple[int, int], int] = {}
@@ -169,18 +145,18 @@ class _Checker:
         for statement in self.rule.match:
             if id(statement) not in reached:
                 name, root = statement.targets[0].name, last.targets[0].name
-                raise _wrong(statement.at, f"'{name}' does not lead to '{root}', the result of the pattern")
+                raise wrong(statement.at, f"'{name}' does not lead to '{root}', the result of the pattern")
         if sum(node.commutes for node in self.nodes) > MAX_COMMUTATIVE:
-            raise _wrong(self.rule.at, f"the pattern has more than {MAX_COMMUTATIVE} commutative operators")
+            raise wrong(self.rule.at, f"the pattern has more than {MAX_COMMUTATIVE} commutative operators")
 
     def _refuse_repeated(self) -> None:
         seen: set[str] = set()
         for statement in self.rule.match:
             for target in statement.targets:
                 if target.name in seen:
-                    raise _wrong(target.at, f"'{target.name}' is defined already")
+                    raise wrong(target.at, f"'{target.name}' is defined already")
                 if target.name in CONSTANTS or target.name == ABSENT_WORD:
-                    raise _wrong(target.at, f"'{target.name}' has a meaning of its own")
+                    raise wrong(target.at, f"'{target.name}' has a meaning of its own")
                 seen |= {target.name} - {ANY_WORD}
 
     def _attribute_names(self, statements: Mapping[str, Statement]) -> None:
@@ -205,19 +181,20 @@ class _Checker:
         """The index of the node of a statement; producers get theirs first."""
         first = statement.targets[0].name
         if id(statement) in path:
-            raise _wrong(statement.at, f"'{first}' is computed from itself")
+            raise wrong(statement.at, f"'{first}' is computed from itself")
         if id(statement) in reached:
             return self.results[next(each.name for each in statement.targets if each.name != ANY_WORD)][0]
         reached.add(id(statement))
         if not isinstance(statement.value, Operation):
-            raise _wrong(statement.value.at, "a pattern is an operator with its inputs, such as Add(x, c)")
+            raise wrong(statement.value.at, "a pattern is an operator with its inputs, such as Add(x, c)")
         names = tuple("" if target.name == ANY_WORD else target.name for target in statement.targets)
-        inner = lambda name: self._visit(statements[name], statements, reached, (*path, id(statement)))  # noqa: E731
-        return self._node(statement.value, names, {name: inner for name in statements if name != ANY_WORD})
 
-    def _node(
-        self, operation: Operation, results: tuple[str, ...], others: Mapping[str, Callable[[str], int]]
-    ) -> int:
+        def visit(name: str) -> int:
+            return self._visit(statements[name], statements, reached, (*path, id(statement)))
+
+        return self._node(statement.value, names, {name: visit for name in statements if name != ANY_WORD})
+
+    def _node(self, operation: Operation, results: tuple[str, ...], others: Mapping[str, Callable[[str], int]]) -> int:
         """The index of the new node of an operation."""
         operator = find_operator(operation)
         self._check_signature(operation, operator, len(results))
@@ -260,7 +237,7 @@ class _Checker:
                 return self._leaf(name, "optional", given.at)
             case Variadic(name):
                 if position != len(operation.inputs) - 1:
-                    raise _wrong(given.at, f"'{name}...' stands for all remaining inputs and comes last")
+                    raise wrong(given.at, f"'{name}...' stands for all remaining inputs and comes last")
                 return self._leaf(name, "variadic", given.at)
             case _:
                 self.data(given)
@@ -268,26 +245,26 @@ class _Checker:
 
     def _leaf(self, name: str, kind: str, at: Place) -> Leaf:
         if name in self.captured:
-            raise _wrong(at, f"'{name}' is an attribute already")
+            raise wrong(at, f"'{name}' is an attribute already")
         known = self.values.setdefault(name, kind)
         if known != kind:
-            raise _wrong(at, f"'{name}' is {known} elsewhere in the pattern, here it is {kind}")
+            raise wrong(at, f"'{name}' is {known} elsewhere in the pattern, here it is {kind}")
         return Leaf(name, kind)
 
     def _check_signature(self, operation: Operation, operator: Operator | None, results: int) -> None:
         """The number of inputs and results, and what patterns cannot have."""
         if operation.copied:
-            raise _wrong(operation.copied[0].at, "'**' copies attributes into a replacement; in a pattern, write '...'")
+            raise wrong(operation.copied[0].at, "'**' copies attributes into a replacement; in a pattern, write '...'")
         if operator is None:
             return
         name = operation.op_type
         if operator.region_names:
-            raise _wrong(operation.at, f"'{name}' has subgraphs, which patterns cannot describe")
+            raise wrong(operation.at, f"'{name}' has subgraphs, which patterns cannot describe")
         if name in RANDOM and not operation.domain:
-            raise _wrong(operation.at, f"two runs of '{name}' differ, so that nothing can stand for it")
+            raise wrong(operation.at, f"two runs of '{name}' differ, so that nothing can stand for it")
         check_count(operation, operator)
         if results > len(operator.outputs):
-            raise _wrong(operation.at, f"'{name}' has {len(operator.outputs)} results, {results} are named")
+            raise wrong(operation.at, f"'{name}' has {len(operator.outputs)} results, {results} are named")
 
     def _check_attributes(self, operation: Operation, operator: Operator | None) -> None:
         named: set[str] = set()
@@ -302,7 +279,7 @@ class _Checker:
         for name, spec in operator.attributes.items():
             if spec.required and name not in named:
                 remedy = f"Capture it ({name} = a), or write '...' when it does not matter."
-                raise _wrong(operation.at, f"attribute '{name}' of '{operation.op_type}' has no default", remedy)
+                raise wrong(operation.at, f"attribute '{name}' of '{operation.op_type}' has no default", remedy)
 
     # Conditions and arithmetic
 
@@ -311,12 +288,12 @@ class _Checker:
         for each in declaration.arguments:
             kind = self.values.get(each.name) if isinstance(each, Name) else None
             if kind is None or not isinstance(each, Name):
-                raise _wrong(each.at, f"'{declaration.name}' takes values of the pattern")
+                raise wrong(each.at, f"'{declaration.name}' takes values of the pattern")
             if declaration.name == "constant" and kind not in ("value", "optional"):
-                raise _wrong(each.at, f"'{each.name}' is no single input of the pattern")
+                raise wrong(each.at, f"'{each.name}' is no single input of the pattern")
             if declaration.name == "shared":
                 if kind != "result" or each.name in self.rule_results:
-                    raise _wrong(each.at, f"'{each.name}' is no result inside the pattern")
+                    raise wrong(each.at, f"'{each.name}' is no result inside the pattern")
                 self.shared.add(each.name)
 
     @property
@@ -334,9 +311,9 @@ class _Checker:
             case Function():
                 self._function(expression)
             case Operation():
-                raise _wrong(expression.at, f"'{expression.op_type}' runs in the model; arithmetic has small letters")
+                raise wrong(expression.at, f"'{expression.op_type}' runs in the model; arithmetic has small letters")
             case Optional() | Variadic() | Alternatives():
-                raise _wrong(expression.at, "this can only be an input of a pattern")
+                raise wrong(expression.at, "this can only be an input of a pattern")
             case _:
                 for child in children(expression):
                     self.data(child)
@@ -346,15 +323,15 @@ class _Checker:
             return
         if name.name in self.values:
             remedy = f"Add 'constant({name.name})' to the conditions, if the rule is only about constants."
-            raise _wrong(name.at, f"the elements of '{name.name}' are not known before the model runs", remedy)
+            raise wrong(name.at, f"the elements of '{name.name}' are not known before the model runs", remedy)
         known = [*self.captured, *self.constants, *CONSTANTS]
-        raise _wrong(name.at, f"'{name.name}' is not defined{_nearest(name.name, known)}")
+        raise wrong(name.at, f"'{name.name}' is not defined{nearest(name.name, known)}")
 
     def _attribute_of(self, attribute: AttributeOf) -> None:
         if attribute.owner not in self.results:
             known = [*self.results]
-            raise _wrong(
-                attribute.at, f"'{attribute.owner}' is no result of the pattern{_nearest(attribute.owner, known)}"
+            raise wrong(
+                attribute.at, f"'{attribute.owner}' is no result of the pattern{nearest(attribute.owner, known)}"
             )
         node = self.nodes[self.results[attribute.owner][0]]
         if node.operator is not None and attribute.name not in node.operator.attributes:
@@ -363,18 +340,18 @@ class _Checker:
     def _function(self, call: Function) -> None:
         function = self.functions.get(call.name)
         if function is None:
-            raise _wrong(call.at, f"function '{call.name}' does not exist{_nearest(call.name, [*self.functions])}")
+            raise wrong(call.at, f"function '{call.name}' does not exist{nearest(call.name, [*self.functions])}")
         count = len(call.arguments)
         most = count if function.repeats else len(function.kinds)
         if not function.required <= count <= most:
-            raise _wrong(call.at, f"expected {function.usage}, found {count} arguments")
+            raise wrong(call.at, f"expected {function.usage}, found {count} arguments")
         for position, argument in enumerate(call.arguments):
             if function.kinds[min(position, len(function.kinds) - 1)] == "data":
                 self.data(argument)
             elif not isinstance(argument, Name) or argument.name not in self.values:
-                raise _wrong(argument.at, f"'{call.name}' takes a value of the pattern")
+                raise wrong(argument.at, f"'{call.name}' takes a value of the pattern")
             elif self.values[argument.name] == "variadic":
-                raise _wrong(argument.at, f"'{argument.name}' is several values")
+                raise wrong(argument.at, f"'{argument.name}' is several values")
 
     def _sample(self) -> None:
         """Check the part `sample`: each line may use the names of those before it."""
@@ -383,110 +360,5 @@ class _Checker:
             self.data(statement.value)
             for target in statement.targets:
                 if self.values.get(target.name) == "result" or target.name in CONSTANTS:
-                    raise _wrong(target.at, f"'{target.name}' is not drawn, it follows from other values")
+                    raise wrong(target.at, f"'{target.name}' is not drawn, it follows from other values")
                 self.local.add(target.name)
-
-
-def check_count(operation: Operation, operator: Operator) -> None:
-    """Check how many inputs an operation has. Raises GE3021."""
-    parameters = operator.inputs
-    variadic = any(each.variadic for each in parameters)
-    least = sum(not each.optional and not each.variadic for each in parameters)
-    count = len(operation.inputs)
-    if count < least or (count > len(parameters) and not variadic):
-        most = "or more" if variadic else f"to {len(parameters)}" if len(parameters) != least else ""
-        names = ", ".join(each.name + ("?" if each.optional else "...") * (each.optional or each.variadic) for each in parameters)
-        raise _wrong(
-            operation.at, f"expected {operation.op_type}({names}) with {' '.join([str(least), most]).strip()} inputs, found {count}"
-        )
-
-
-def unknown_attribute(operation: Operation | Node, name: str, operator: Operator, at: Place) -> GeError:
-    """The error for an attribute that an operator does not have."""
-    known = list(operator.attributes)
-    shown = f"; it has {', '.join(known)}" if known else "; it has none"
-    return _wrong(at, f"'{operation.op_type}' has no attribute '{name}'{_nearest(name, known) or shown}")
-
-
-class _Replacement:
-    """Checks what a rule puts in the place of its pattern."""
-
-    def __init__(self, checker: _Checker) -> None:
-        self.checker = checker
-        self.new: set[str] = set()
-
-    def check(self) -> None:
-        """Check all statements, and that they give every result of the root."""
-        for statement in self.checker.rule.rewrite:
-            self._statement(statement)
-        for target in self.checker.rule.match[-1].targets:
-            if target.name != ANY_WORD and target.name not in self.new:
-                raise _wrong(self.checker.rule.rewrite[-1].at, f"the replacement does not define '{target.name}'")
-
-    def _statement(self, statement: Statement) -> None:
-        self.operand(statement.value)
-        is_data = not isinstance(statement.value, Operation | Name)
-        several = len(statement.targets) > 1
-        if several and not isinstance(statement.value, Operation):
-            raise _wrong(statement.at, "only an operator has several results")
-        if isinstance(statement.value, Operation):
-            operator = find_operator(statement.value)
-            if operator is not None and len(statement.targets) > len(operator.outputs):
-                raise _wrong(statement.at, f"'{operator.name}' has {len(operator.outputs)} results")
-        for target in statement.targets:
-            known = self.checker.values.get(target.name)
-            inside = known is not None and target.name not in self.checker.rule_results
-            if target.name in self.new | self.checker.local or inside or target.name in self.checker.captured | set(CONSTANTS):
-                raise _wrong(target.at, f"'{target.name}' is defined already")
-            if is_data and target.name not in self.checker.rule_results:
-                self.checker.local.add(target.name)
-            else:
-                self.new |= {target.name} - {ANY_WORD}
-
-    def operand(self, expression: Expression) -> None:
-        """Check an input of a new operation: a value, an operation, or data, which become a constant."""
-        match expression:
-            case Operation():
-                self._operation(expression)
-            case Name(name) if name in self.new or name == ABSENT_WORD:
-                pass
-            case Name(name) if name in self.checker.values:
-                if name in self.checker.rule_results:
-                    raise _wrong(expression.at, f"'{name}' is what is replaced")
-                if self.checker.values[name] == "variadic":
-                    raise _wrong(expression.at, f"'{name}' is several values", f"Write {name}...")
-            case Variadic(name):
-                if self.checker.values.get(name) != "variadic":
-                    raise _wrong(expression.at, f"'{name}' is not several values")
-            case _:
-                self._refuse_new(expression)
-                self.checker.data(expression)
-
-    def _refuse_new(self, expression: Expression) -> None:
-        for inner in walk(expression):
-            if isinstance(inner, Name) and inner.name in self.new:
-                remedy = "Use an operator: Mul(y, 2) for y * 2."
-                raise _wrong(inner.at, f"'{inner.name}' is computed when the model runs", remedy)
-            if isinstance(inner, Listing) and any(isinstance(item, Operation) for item in inner.items):
-                raise _wrong(inner.at, "a list holds data, not operations")
-
-    def _operation(self, operation: Operation) -> None:
-        operator = find_operator(operation)
-        if operator is not None:
-            check_count(operation, operator)
-        if operation.others:
-            raise _wrong(operation.at, "'...' has no meaning in a replacement; '**y' copies the attributes of y")
-        for each in operation.inputs:
-            self.operand(each)
-        for name, value in operation.attributes:
-            if operator is not None and name not in operator.attributes:
-                raise unknown_attribute(operation, name, operator, value.at)
-            self._refuse_new(value)
-            self.checker.data(value)
-        for name in operation.copied:
-            if name.name not in self.checker.results:
-                raise _wrong(name.at, f"'{name.name}' is no result of the pattern")
-        given = {name for name, _ in operation.attributes}
-        for name, spec in {} if operator is None else operator.attributes.items():
-            if spec.required and name not in given and not operation.copied:
-                raise _wrong(operation.at, f"attribute '{name}' of '{operation.op_type}' must be given")

@@ -46,9 +46,10 @@ from ge.ir.errors import GeError
 from ge.ir.rewriting import RewriteRule
 from ge.rules import functions, runtime
 from ge.rules.checker import check_rules
-from ge.rules.functions import DRAWS, FUNCTIONS
+from ge.rules.functions import FUNCTIONS
 from ge.rules.parser import parse_rules
 from ge.rules.pattern import Variant
+from ge.rules.samples import DRAWS
 from ge.rules.writer import Writer
 
 
@@ -96,7 +97,7 @@ def compile_variant(variant: Variant) -> CompiledRule:
 NAMESPACE: dict[str, Any] = {
     **{f"fn_{name}": each.call for name, each in FUNCTIONS.items()},
     **{f"draw_{name}": each.call for name, each in DRAWS.items()},
-    **{name: getattr(functions, name) for name in ("equal", "listed", "member", "shape_part")},
+    **{name: getattr(functions, name) for name in ("equal", "listed", "member", "same", "shape_part", "unequal")},
     **{
         name: getattr(runtime, name)
         for name in (

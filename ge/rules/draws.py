@@ -45,8 +45,14 @@ Draw: TypeAlias = Callable[[Drawing], Shape | Array]
 
 def any_shape(of: Drawing) -> Shape:
     """A small shape of any rank up to 4."""
-    rank = of.some(0, 4) if of.rank is None else of.rank
-    return tuple(of.some(1, 5) for _ in range(rank))
+    return _sizes(of, 0)
+
+
+def _sizes(of: Drawing, least: int) -> Shape:
+    """Sizes of a rank from ``least`` to 4; often all the same, so that axes in a wrong order still fit."""
+    rank = of.some(least, 4) if of.rank is None else of.rank
+    same = of.some(2, 4)
+    return (same,) * rank if of.some(0, 2) == 0 else tuple(of.some(1, 5) for _ in range(rank))
 
 
 def broadcastable(of: Drawing) -> Shape:
@@ -83,15 +89,17 @@ def _unit_axes(of: Drawing) -> Array:
 
 
 def _new_shape(of: Drawing) -> Array:
-    """Another shape for the elements of the first input, perhaps with -1 for one size."""
-    rest, sizes = math.prod(of.first), list[int]()
+    """Another shape for the elements of the first input, perhaps with -1 for a size, or 0 for one that stays."""
+    stays = bool(of.first) and of.some(0, 2) == 0
+    rest = math.prod(of.first[1:] if stays else of.first)
+    sizes = [0] if stays else list[int]()
     while rest > 1 and len(sizes) < 4:
         divisors = [size for size in range(1, rest + 1) if rest % size == 0]
         sizes.append(int(of.random.choice(divisors)))
         rest //= sizes[-1]
-    sizes = [*sizes, rest]
+    sizes.append(rest)
     if of.some(0, 1):
-        sizes[of.some(0, len(sizes) - 1)] = -1
+        sizes[of.some(int(stays), len(sizes) - 1)] = -1
     return np.array(sizes, np.int64)
 
 
@@ -122,8 +130,7 @@ def _matrix(of: Drawing) -> Shape:
 
 
 def _at_least_vector(of: Drawing) -> Shape:
-    rank = of.some(1, 4) if of.rank is None else of.rank
-    return tuple(of.some(1, 5) for _ in range(rank))
+    return _sizes(of, 1)
 
 
 def _normalised(of: Drawing) -> Shape:
@@ -147,12 +154,13 @@ def _filter_count(of: Drawing) -> Shape:
     return (of.shapes[1][0],)
 
 
-def _number(of: Drawing) -> Shape:
+def number(of: Drawing) -> Shape:
+    """An input that is a tensor without dimensions."""
     return ()
 
 
 def _indices(of: Drawing) -> Array:
-    size = of.first[of.attributes.get("axis", 0)]
+    size = of.first[int(of.attributes.get("axis", 0))]
     return of.random.integers(-size, size, of.some(1, 4))
 
 
@@ -163,7 +171,7 @@ INPUTS: Mapping[tuple[str, int], Draw] = {
     **{("LayerNormalization", position): _normalised for position in (1, 2)},
     **{("BatchNormalization", position): _channels for position in (1, 2, 3, 4)},
     **{(name, 0): _image for name in ("Conv", "BatchNormalization", "AveragePool", "MaxPool", "GlobalAveragePool")},
-    **{("Clip", position): _number for position in (1, 2)},
+    **{("Clip", position): number for position in (1, 2)},
     ("Conv", 1): _filters,
     ("Conv", 2): _filter_count,
     ("Gather", 0): _at_least_vector,

@@ -36,7 +36,6 @@ class ElementTypes:
                 self._restrict((node.index, index), node.operator.type_set(parameter))
                 if parameter.type in node.operator.constraints:
                     self._join((node.index, index), (node.index, parameter.type))
-        self._root = (variant.root.index, 0)
 
     def _find(self, key: object) -> object:
         while (parent := self._parents.get(key, key)) != key:
@@ -61,4 +60,4 @@ class ElementTypes:
 
     def allows(self, wanted: str) -> bool:
         """Whether some value of the pattern can have an element type."""
-        return any(wanted in types for types in self._allowed.values())
+        return any(wanted in types for key, types in self._allowed.items() if self._find(key) == key)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ge.rules.functions import CONSTANTS, DRAWS, FUNCTIONS
+from ge.rules.functions import CONSTANTS, FUNCTIONS
+from ge.rules.samples import DRAWS
 from ge.rules.syntax import (
     AttributeOf,
     Binary,
@@ -22,7 +23,7 @@ from ge.rules.syntax import (
     walk,
 )
 
-_BOOLEAN_SIGNS = frozenset({"==", "!=", "and", "or", "in", "not"})
+_BOOLEAN_SIGNS = frozenset({"and", "or", "in", "not"})
 
 _CANNOT_FAIL = frozenset(
     {"constant", "given", "is_output", "single_use", "dtype", "is_float", "is_integer", "static", "same_type"}
@@ -115,7 +116,7 @@ def _binary(expression: Binary, names: Names) -> str:
         return f"member({a}, {source(right, names) if items is None else _tuple(items, names)})"
     b = source(right, names)
     if sign in ("==", "!="):
-        return f"{'' if sign == '==' else 'not '}equal({a}, {b})"
+        return f"{'equal' if sign == '==' else 'unequal'}({a}, {b})"
     return f"({a} {sign} {b})"
 
 

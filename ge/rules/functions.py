@@ -70,17 +70,14 @@ class Function:
 FUNCTIONS: dict[str, Function] = {}
 """The functions of conditions and arithmetic by name."""
 
-DRAWS: dict[str, Function] = {}
-"""The functions of the part `sample`, which draw at random."""
-
 
 def function(call: Callable[..., Data]) -> Callable[..., Data]:
     """Decorator: make a Python function one of conditions and arithmetic."""
-    _enter(FUNCTIONS, call)
+    enter(FUNCTIONS, call)
     return call
 
 
-def _enter(table: dict[str, Function], call: Callable[..., Data], hidden: int = 0) -> None:
+def enter(table: dict[str, Function], call: Callable[..., Data], hidden: int = 0) -> None:
     """Enter a function in a table. Parameters annotated with ``Value`` take values, others data."""
     parameters = list(signature(call).parameters.values())[hidden:]
     name = call.__name__.rstrip("_")
@@ -151,15 +148,15 @@ def rank(value: Value) -> int:
 @function
 def shape(value: Value) -> Array:
     """All dimensions; `shape(x)[1]` asks for one of them only, which must be a number."""
-    return np.array(shape_part(value, slice(None)), np.int64)
+    return shape_part(value, slice(None))
 
 
-def shape_part(value: Value, index: Any) -> Any:
+def shape_part(value: Value, index: int | slice) -> Any:
     """One dimension, or a slice of them as an array. ValueError when it is not known."""
-    part = _dims(value)[index]
-    if part == DYNAMIC_INDEX or (isinstance(index, slice) and DYNAMIC_INDEX in part):
+    part = np.array(_dims(value), np.int64)[index]
+    if (part == DYNAMIC_INDEX).any():
         raise ValueError("a dimension is not known")
-    return np.array(part, np.int64) if isinstance(index, slice) else part
+    return part
 
 
 def _dims(value: Value) -> Sequence[int]:
@@ -270,13 +267,13 @@ def abs_(array: Data) -> Data:
 @function
 def floor(array: Data) -> Data:
     """The next integer below, as an integer."""
-    return np.floor(array).astype(np.int64)
+    return np.asarray(np.floor(array)).astype(np.int64)
 
 
 @function
 def ceil(array: Data) -> Data:
     """The next integer above, as an integer."""
-    return np.ceil(array).astype(np.int64)
+    return np.asarray(np.ceil(array)).astype(np.int64)
 
 
 @function
@@ -300,13 +297,13 @@ def sum_(array: Data) -> Data:
 @function
 def prod(array: Data) -> Data:
     """The product of all elements."""
-    return np.prod(array)
+    return np.asarray(array).prod()
 
 
 @function
 def reshape(array: Data, shape: Data) -> Array:
     """The elements in another shape."""
-    return np.reshape(array, _sizes(shape))
+    return np.reshape(array, sizes(shape))
 
 
 @function
@@ -318,7 +315,7 @@ def transpose(array: Data, perm: Data) -> Array:
 @function
 def broadcast(array: Data, shape: Data) -> Array:
     """The array repeated to a shape."""
-    return np.broadcast_to(array, _sizes(shape))
+    return np.broadcast_to(array, sizes(shape))
 
 
 @function
@@ -330,13 +327,13 @@ def concat(parts: Data, axis: Data = 0) -> Array:
 @function
 def ones(shape: Data) -> Array:
     """An array of ones."""
-    return np.ones(_sizes(shape))
+    return np.ones(sizes(shape))
 
 
 @function
 def zeros(shape: Data) -> Array:
     """An array of zeros."""
-    return np.zeros(_sizes(shape))
+    return np.zeros(sizes(shape))
 
 
 @function
@@ -383,20 +380,33 @@ class TypedData:
 # Operators
 
 
-def equal(a: Data, b: Data) -> bool:
-    """``a == b``: all elements equal; data of other shapes are not equal, a number is compared with each element."""
+def same(a: Data, b: Data) -> bool:
+    """Whether data are equal in shape and elements; a number is compared with each element."""
+    return bool(np.all(equal(a, b)))
+
+
+def equal(a: Data, b: Data) -> Any:
+    """``a == b``: element by element when one side is a number, otherwise whether all of both is equal."""
     if a is None or b is None or isinstance(a, str) or isinstance(b, str):
         return a is b or (isinstance(a, str) and isinstance(b, str) and a == b)
     left, right = np.asarray(a), np.asarray(b)
-    return _fit(left, right) and bool((left == right).all())
+    if left.ndim and right.ndim:
+        return left.shape == right.shape and bool((left == right).all())
+    return left == right
+
+
+def unequal(a: Data, b: Data) -> Any:
+    """``a != b``: element by element when one side is a number, otherwise whether something differs."""
+    return np.logical_not(equal(a, b))
 
 
 def member(item: Data, items: Sequence[Data]) -> bool:
     """``a in [b, c]``."""
-    return any(equal(item, each) for each in items)
+    return any(same(item, each) for each in items)
 
 
-def _sizes(shape: Data) -> tuple[int, ...]:
+def sizes(shape: Data) -> tuple[int, ...]:
+    """A shape that arithmetic has computed."""
     return tuple(int(size) for size in np.atleast_1d(shape))
 
 
@@ -411,55 +421,3 @@ def listed(items: Sequence[Data]) -> Any:
     if any(array.ndim for array in arrays):
         return arrays
     return np.array(items, np.int64 if not arrays or all(array.dtype.kind in "iub" for array in arrays) else None)
-
-
-# Draws: what the part `sample` of a rule may call, to make instances that its conditions allow
-
-
-def draw(call: Callable[..., Data]) -> Callable[..., Data]:
-    """Decorator: make a Python function one of the part `sample`; its first parameter is the random generator."""
-    _enter(DRAWS, call, hidden=1)
-    return call
-
-
-@draw
-def integer(random: np.random.Generator, low: Data, high: Data) -> int:
-    """An integer from the first to the second, both included."""
-    return int(random.integers(low, high + 1))
-
-
-@draw
-def one_of(random: np.random.Generator, items: Data) -> Data:
-    """One of a list."""
-    return items[int(random.integers(len(items)))]
-
-
-@draw
-def permutation(random: np.random.Generator, length: Data) -> Array:
-    """An order of so many axes."""
-    return random.permutation(length)
-
-
-@draw
-def uniform(random: np.random.Generator, shape: Data, low: Data, high: Data) -> Array:
-    """An array of numbers between two bounds."""
-    return random.uniform(low, high, _sizes(shape))
-
-
-@draw
-def integers(random: np.random.Generator, shape: Data, low: Data, high: Data) -> Array:
-    """An array of integers between two bounds, both included."""
-    return random.integers(low, high + 1, _sizes(shape))
-
-
-@draw
-def tensor(random: np.random.Generator, shape: Data) -> Drawn:
-    """Any numbers in a shape, hostile ones among them."""
-    return Drawn(_sizes(shape))
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A shape whose elements whoever makes the instance chooses."""
-
-    shape: tuple[int, ...]

@@ -9,36 +9,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from ge.dialects.onnx import OP_CLASSES, UNKNOWN, Custom, make_constant, static_shape
+from ge.dialects.onnx import OP_CLASSES, UNKNOWN, Constant, Custom, OnnxOp, make_constant, make_op, static_shape
 from ge.dialects.onnx.attributes import to_attribute
 from ge.dialects.onnx.ops import split_absent
 from ge.dialects.onnx.protos import data_type_of
-from ge.ir.constants import numpy_dtype
+from ge.ir.constants import numpy_dtype, tensor_type_of
 from ge.ir.locations import name_loc
+from ge.maths.hostile import hostile
 from ge.rules.compiler import NAMESPACE
-from ge.rules.draws import ATTRIBUTES, INPUTS, Drawing, any_shape, broadcastable
+from ge.rules.draws import ATTRIBUTES, INPUTS, Drawing, any_shape, broadcastable, number
 from ge.rules.element_types import ElementTypes
 from ge.rules.expressions import Names, source
-from ge.rules.functions import ELEMENT_TYPES, FLOATS, Drawn
+from ge.rules.functions import ELEMENT_TYPES, FLOATS
 from ge.rules.pattern import Absent, Leaf, Literal, Node, ResultOf, Variant
 from ge.rules.result_types import result_types
 from ge.rules.runtime import kind_of
+from ge.rules.samples import Drawn
 from ge.rules.syntax import Binary, Expression, Function, Listing, Name, Number
 from ge.rules.writer import custom_properties
 
 Array: TypeAlias = NDArray[Any]
-
-DRAWS = ("normal", "zeros", "negative", "tiny", "large", "mixed")
-"""Kinds of input values."""
 
 
 @dataclass
@@ -52,7 +52,7 @@ class Instance:
     """Inputs whose values the part `sample` has drawn."""
 
     def inputs(self, kind: str, random: np.random.Generator) -> dict[str, Array]:
-        """Values for all inputs, of one kind of :data:`DRAWS`."""
+        """Values for all inputs, of one kind of :data:`ge.maths.hostile.KINDS`."""
         function = next(op for op in self.module.ops if isinstance(op, FuncOp))
         return {
             arg.name_hint: self.fixed[arg.name_hint] if arg.name_hint in self.fixed else values_of(arg, kind, random)
@@ -63,29 +63,24 @@ class Instance:
 
 def values_of(value: SSAValue, kind: str, random: np.random.Generator) -> Array:
     """Values of a kind for a tensor."""
-    assert isinstance(value.type, TensorType)
-    shape = static_shape(value)
-    return numbers(shape or (), numpy_dtype(value.type.element_type), kind, random)
+    type = tensor_type_of(value)
+    return hostile(type.get_shape(), numpy_dtype(type.element_type), kind, random)
 
 
-def numbers(shape: Sequence[int], dtype: np.dtype[Any], kind: str, random: np.random.Generator) -> Array:
-    """Numbers of a kind. Large and tiny ones are so that the square of one is still a number of the type."""
-    if dtype == np.bool_:
-        return random.integers(0, 2, shape).astype(np.bool_)
-    if kind == "mixed":
-        parts = np.stack([numbers(shape, dtype, each, random) for each in DRAWS[:-1]])
-        return np.take_along_axis(parts, random.integers(0, len(parts), (1, *shape)), 0)[0]
-    if kind == "zeros":
-        return np.zeros(shape, dtype)
-    if dtype.kind in "iu":
-        limit = 3 if kind in ("normal", "negative", "tiny") else min(2**40, np.iinfo(dtype).max)
-        low = -limit if dtype.kind == "i" else 0
-        found = random.integers(low, limit, shape, endpoint=True)
-        return (-np.abs(found) if kind == "negative" else found).astype(dtype)
-    half = dtype.itemsize == 2
-    scale = {"large": 60.0 if half else 1e4, "tiny": 1e-2 if half else 1e-12}.get(kind, 1.0)
-    found = random.standard_normal(shape) * scale
-    return np.asarray(-np.abs(found) if kind == "negative" else found).astype(dtype)
+def blurred(module: ModuleOp, random: np.random.Generator) -> ModuleOp:
+    """The same model, but some sizes of its inputs are unknown, and so are those that follow from them."""
+    module = module.clone()
+    block = next(op for op in module.ops if isinstance(op, FuncOp)).body.block
+    for arg in list(block.args):
+        type = tensor_type_of(arg)
+        shape = [DYNAMIC_INDEX if random.integers(2) else size for size in type.get_shape()]
+        Rewriter.replace_value_with_new_type(arg, TensorType(type.element_type, shape))
+    for op in block.ops:
+        if isinstance(op, OnnxOp) and not isinstance(op, Constant | Custom):
+            types = result_types(op.operator, op.input_list(), op.attributes, len(op.results))
+            for result, type in zip(list(op.results), types, strict=True):
+                Rewriter.replace_value_with_new_type(result, type)
+    return module
 
 
 class Maker:
@@ -98,7 +93,8 @@ class Maker:
     def make(self, element_type: str, random: np.random.Generator) -> Instance | None:
         """An instance with values of an element type; None when what was drawn does not fit together."""
         try:
-            return _Making(self, element_type, random).instance()
+            with np.errstate(all="ignore"):
+                return _Making(self, element_type, random).instance()
         except (ValueError, TypeError, IndexError, ArithmeticError, VerifyException):
             return None
 
@@ -130,6 +126,7 @@ class _Making:
             for node in self.variant.nodes
             if name in node.results and self.random.integers(2)
         ]
+        returned = [self._with_user(value) for value in returned]
         self.block.add_op(ReturnOp(*returned))
         inputs = [arg.type for arg in self.block.args]
         main = FuncOp("main", (inputs, [value.type for value in returned]), Region(self.block))
@@ -137,6 +134,14 @@ class _Making:
         main.attributes["onnx.input_names"] = names
         main.attributes["onnx.output_names"] = ArrayAttr(StringAttr(f"y{i}") for i in range(len(returned)))
         return Instance(ModuleOp([main]), self.element_type, self.fixed)
+
+    def _with_user(self, value: SSAValue) -> SSAValue:
+        """A value as an output, mostly by way of another operation: an output may not be replaced by an input."""
+        if not self.random.integers(4):
+            return value
+        copy = make_op("Identity", [value], [value.type])
+        self.block.add_op(copy)
+        return copy.results[0]
 
     def _evaluate(self, expression: Expression) -> Any:
         """The value of an expression in what has been drawn so far."""
@@ -198,7 +203,8 @@ class _Making:
 
     def _attribute(self, node: Node, name: str, captured: str, drawing: Drawing) -> Any:
         """A value of an attribute that the pattern captures."""
-        assert node.operator is not None, "attributes of other domains need a part 'sample'"
+        if node.operator is None:
+            raise ValueError("nothing is known of operators of other domains")
         spec = node.operator.attributes[name]
         wanted = self._wanted(captured)
         if wanted is not None:
@@ -243,7 +249,8 @@ class _Making:
         return code
 
     def _literal(self, node: Node, position: int, expression: Expression) -> SSAValue:
-        array = np.asarray(self._evaluate(expression)).reshape(() if self.random.integers(2) else (1,))
+        one = INPUTS.get((node.op_type, position)) is not number and self.random.integers(2)
+        array = np.asarray(self._evaluate(expression)).reshape((1,) if one else ())
         return self._constant(array, self._code(node, position))
 
     def _leaf(
@@ -261,13 +268,13 @@ class _Making:
             drawing = self._drawing(before, attributes, name)
             drawn = INPUTS.get((node.op_type, position), broadcastable if drawing.shapes else any_shape)(drawing)
         must = name in self.variant.constants
-        if isinstance(drawn, np.ndarray) and not must and self.data.get(name) is not None:
-            return self._argument(name, drawn.astype(numpy_dtype(ELEMENT_TYPES[code])), code)
+        if not must and isinstance(self.data.get(name), np.ndarray):
+            return self._argument(name, np.asarray(drawn, numpy_dtype(ELEMENT_TYPES[code])), code)
         if not isinstance(drawn, tuple | Drawn):
             array = np.asarray(drawn)
             self.data[name] = array
             return self._constant(array, code)
-        shape = drawn.shape if isinstance(drawn, Drawn) else drawn
+        shape = drawn.shape if isinstance(drawn, Drawn) else cast("tuple[int, ...]", drawn)
         if must or (position and self.random.integers(4) == 0):
             array = self._elements(name, shape, code)
             self.data[name] = array
@@ -297,7 +304,7 @@ class _Making:
         if self.random.integers(2):
             return np.full(shape, self.random.choice([0.5, 1, 2, 3, 4] if code in FLOATS else [1, 2, 3, 4]))
         kind = str(self.random.choice(["normal", "normal", "mixed"]))
-        return numbers(shape, dtype, kind, self.random)
+        return hostile(shape, dtype, kind, self.random)
 
     # What conditions ask for
 

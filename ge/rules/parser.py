@@ -33,14 +33,14 @@ from ge.rules.syntax import (
     Variadic,
 )
 
-RESERVED = frozenset("rule match where rewrite sample if else and or not in".split())
+RESERVED = frozenset(["rule", "match", "where", "rewrite", "sample", "if", "else", "and", "or", "not", "in"])
 """Words that are no names."""
 
 
 def parse_rules(text: str, file: str) -> list[RuleText]:
     """The rules of a text. Raises GE3020 with line, column, what was found and what was expected."""
     try:
-        tree = _lark().parse(text + "\n")
+        tree = _lark().parse(text + "\n")  # pyright: ignore[reportUnknownMemberType]
     except UnexpectedToken as error:
         raise _syntax_error(error, text, file) from None
     return [_Reader(file).rule(each) for each in _trees(tree)]
@@ -136,15 +136,16 @@ class _Reader:
         return Place(self.file, getattr(source, "line", 1), getattr(source, "column", 1))
 
     def rule(self, tree: Tree[Token]) -> RuleText:
-        name, description, match, where, rewrite, sample = tree.children
+        parts: list[Any] = list(tree.children)
+        name, description, match, where, rewrite, sample = parts
         return RuleText(
             name=str(name),
             description="" if description is None else str(description)[1:-1],
             match=self.statements(match),
-            where=() if where is None else tuple(map(self.expression, where.children)),  # pyright: ignore[reportAttributeAccessIssue]
+            where=() if where is None else self.expressions(where.children),
             rewrite=self.statements(rewrite),
             sample=() if sample is None else self.statements(sample),
-            at=self.at(name),  # pyright: ignore[reportArgumentType]
+            at=self.at(name),
         )
 
     def statements(self, tree: Any) -> tuple[Statement, ...]:
@@ -177,16 +178,19 @@ class _Reader:
         return Choice(condition, then, otherwise, at)
 
     def _or_(self, parts: Sequence[Any], at: Place) -> Expression:
-        return Binary("or", *self.expressions(parts), at)
+        left, right = self.expressions(parts)
+        return Binary("or", left, right, at)
 
     def _and_(self, parts: Sequence[Any], at: Place) -> Expression:
-        return Binary("and", *self.expressions(parts), at)
+        left, right = self.expressions(parts)
+        return Binary("and", left, right, at)
 
     def _not_(self, parts: Sequence[Any], at: Place) -> Expression:
         return Unary("not", self.expression(parts[0]), at)
 
     def _in_(self, parts: Sequence[Any], at: Place) -> Expression:
-        return Binary("in", *self.expressions(parts), at)
+        item, items = self.expressions(parts)
+        return Binary("in", item, items, at)
 
     def _binary(self, parts: Sequence[Any], at: Place) -> Expression:
         left, sign, right = parts
@@ -199,7 +203,8 @@ class _Reader:
         return Unary(str(parts[0]), operand, at)
 
     def _index(self, parts: Sequence[Any], at: Place) -> Expression:
-        return Index(*self.expressions(parts), at)
+        array, index = self.expressions(parts)
+        return Index(array, index, at)
 
     def _slice(self, parts: Sequence[Any], at: Place) -> Expression:
         start, stop = (None if part is None else self.expression(part) for part in parts)
@@ -236,10 +241,8 @@ class _Reader:
         attributes: list[tuple[str, Expression]] = []
         copied: list[Name] = []
         others = False
-        for part in parts[1:]:
-            match None if part is None else part.data:
-                case None:
-                    continue
+        for part in filter(None, parts[1:]):
+            match part.data:
                 case "keyword":
                     attributes.append((str(part.children[0]), self.expression(part.children[1])))
                 case "attributes_of":

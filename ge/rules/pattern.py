@@ -15,6 +15,10 @@ COMMUTATIVE = frozenset(
 """Operators whose inputs match in any order."""
 
 
+ABSENT_WORD, ANY_WORD = "none", "_"
+"""An input that must be absent, and one that is not looked at."""
+
+
 @dataclass(frozen=True)
 class Leaf:
     """An input of a pattern that any value matches; the same name is the same value."""

@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from ge.dialects.onnx import OPSET, UNKNOWN, Constant, ranked
-from ge.dialects.onnx.ops import ML_DOMAIN
 from ge.dialects.onnx.operators import ML_OPSET
+from ge.dialects.onnx.ops import ML_DOMAIN
 from ge.dialects.onnx.protos import attribute_proto, proto_of_type, tensor_proto, type_of_proto
 from ge.dialects.onnx.schema import Operator
 
@@ -28,10 +28,31 @@ _LIKE_FIRST = frozenset(_WORDS.split())
 """Operators whose first result has the shape of their first input."""
 
 _BROADCAST = frozenset(
-    """
-    Add And BitShift BitwiseAnd BitwiseOr BitwiseXor Div Equal Greater GreaterOrEqual Less LessOrEqual Max Mean Min Mod
-    Mul Or Pow Sub Sum Where Xor
-    """.split()
+    [
+        "Add",
+        "And",
+        "BitShift",
+        "BitwiseAnd",
+        "BitwiseOr",
+        "BitwiseXor",
+        "Div",
+        "Equal",
+        "Greater",
+        "GreaterOrEqual",
+        "Less",
+        "LessOrEqual",
+        "Max",
+        "Mean",
+        "Min",
+        "Mod",
+        "Mul",
+        "Or",
+        "Pow",
+        "Sub",
+        "Sum",
+        "Where",
+        "Xor",
+    ]
 )
 """Operators whose result has the shape to which their inputs are broadcast."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
@@ -33,7 +33,7 @@ _observer: ContextVar[Observer | None] = ContextVar("ge_rule_observer", default=
 
 
 @contextmanager
-def observing(observer: Observer) -> Iterator[None]:
+def observing(observer: Observer) -> Generator[None]:
     """Call ``observer`` for every rewrite inside the `with` block."""
     token = _observer.set(observer)
     try:
@@ -68,9 +68,7 @@ def only_results(op: OnnxOp, named: Sequence[int]) -> bool:
 
 def at_defaults(op: OnnxOp, defaults: Mapping[str, Attribute | None]) -> bool:
     """Whether every attribute that a pattern does not name has the default of the standard."""
-    return all(
-        value == defaults[name] for name, value in op.attributes.items() if "." not in name and name in defaults
-    )
+    return all(value == defaults[name] for name, value in op.attributes.items() if "." not in name and name in defaults)
 
 
 def has_only(op: OnnxOp, named: frozenset[str]) -> bool:
@@ -86,7 +84,10 @@ def is_custom(op: object, domain: str, op_type: str) -> bool:
 def attribute(op: OnnxOp, name: str) -> Data:
     """An attribute as data: lists are arrays; None when it is not given and has no default."""
     value = op.attribute(name)
-    return np.array(value) if isinstance(value, list) and not (value and isinstance(value[0], str)) else value
+    if not isinstance(value, list):
+        return value
+    items = cast("list[Any]", value)
+    return items if items and isinstance(items[0], str) else np.array(items)
 
 
 def data(value: SSAValue | None) -> Data:
@@ -133,7 +134,7 @@ def rounded(data: Data, code: str) -> Array:
     dtype = numpy_dtype(ELEMENT_TYPES[code])
     if code not in FLOATS:
         if code in INTEGERS and array.dtype.kind == "f":
-            if not (array == np.rint(array)).all():
+            if not (np.isfinite(array) & (array == np.rint(array))).all():
                 raise ValueError("not an integer")
             array = array.astype(np.int64)
         return array.astype(dtype)
@@ -146,7 +147,6 @@ def rounded(data: Data, code: str) -> Array:
 
 _SMALLEST = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
 """The smallest normal number of each type."""
-
 
 
 # Building
@@ -203,7 +203,7 @@ class Build:
         pairs = [(parameters[min(position, len(parameters) - 1)], each) for position, each in enumerate(inputs)]
         for parameter, each in pairs:
             if isinstance(each, SSAValue):
-                known.setdefault(parameter.type, type_code(each.type))
+                known.setdefault(parameter.type, type_code(cast("SSAValue", each).type))
         return [
             each
             if each is None or isinstance(each, SSAValue)
@@ -212,7 +212,7 @@ class Build:
         ]
 
     def _type_for(self, op_class: type[OnnxOp], parameter: Parameter, given: Data) -> str:
-        """The element type of data that no other input tells the type of: the only one, i64 for integers, or the root's."""
+        """The element type of data that no other input tells: the only one, i64 for integers, or that of the root."""
         allowed = op_class.OPERATOR.type_set(parameter)
         kind = np.asarray(given.array if isinstance(given, TypedData) else given).dtype.kind
         root = type_code(self.root.results[0].type)
@@ -253,7 +253,7 @@ class Build:
             if new is None:
                 values.append(None)
                 continue
-            value = new if isinstance(new, SSAValue) else self.constant(new, type_code(old.type))
+            value = cast("SSAValue", new) if isinstance(new, SSAValue) else self.constant(new, type_code(old.type))
             placed = self._placed(value, old)
             if placed is None:
                 return self.undo()
@@ -292,4 +292,6 @@ def kind_of(value: Data) -> AttributeKind:
             return "strings"
         case _:
             array = np.asarray(value)
-            return ("ints" if array.ndim else "int") if array.dtype.kind in "iub" else "floats" if array.ndim else "float"
+            return (
+                ("ints" if array.ndim else "int") if array.dtype.kind in "iub" else "floats" if array.ndim else "float"
+            )

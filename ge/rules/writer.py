@@ -137,7 +137,7 @@ class Writer:
                 self._data[value.name] = f"a_{value.name}"
                 self._emit(f"a_{value.name} = attribute({op}, {name!r})")
             else:
-                self._waiting.append(_Condition(value, f"equal(attribute({op}, {name!r}), "))
+                self._waiting.append(_Condition(value, f"same(attribute({op}, {name!r}), "))
         named = {*node.attributes, *self._attributes_asked_for(node)}
         if node.any_others or self._is_copied(node):
             return
@@ -277,7 +277,7 @@ class Writer:
             if not each.before and not can_fail(each.expression):
                 self._guard(f"not {condition(each.expression, self._names)}")
                 self._waiting.remove(each)
-            elif each.before.startswith("equal") and isinstance(each.expression, Number | Text):
+            elif each.before.startswith("same") and isinstance(each.expression, Number | Text):
                 self._guard(f"not {self._test(each)}")
                 self._waiting.remove(each)
         careful = [each for each in ready if each in self._waiting]
@@ -386,6 +386,6 @@ class Writer:
                 return source(expression, self._names)
 
 
-def custom_properties(operation: Operation) -> dict[str, Attribute]:
+def custom_properties(operation: Operation | Node) -> dict[str, Attribute]:
     """What says the operator of an operation of another domain."""
     return {"domain_name": StringAttr(operation.domain), "type_name": StringAttr(operation.op_type)}

@@ -46,6 +46,21 @@ def test_node() -> None:
     np.testing.assert_array_equal(ge.backend.run_node(scale, [array(1, 2)])[0], [0, 2])
 
 
+def test_an_optional_is_its_element_or_none() -> None:
+    for inputs, has in (("x", True), ("", False)):
+        text = f"""<ir_version: 8, opset_import: ["" : 18]>
+            agraph (float[2] x) => (bool has, optional(float[2]) o) {{
+              o = Optional <type: type_proto = float[2]> ({inputs})
+              has = OptionalHasElement (o)
+            }}"""
+        has_element, optional = ge.backend.run_model(parser.parse_model(text), array(1, 2))
+        assert has_element == has
+        np.testing.assert_array_equal(optional, array(1, 2) if has else None)
+    text = """<ir_version: 8, opset_import: ["" : 18]>
+        agraph (float[2] x) => (float[2] y) { o = Optional (x) y = OptionalGetElement (o) }"""
+    np.testing.assert_array_equal(ge.backend.run_model(parser.parse_model(text), array(1, 2))[0], [1, 2])
+
+
 def test_what_is_refused() -> None:
     model = parser.parse_model(SUM)
     errors = {

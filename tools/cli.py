@@ -10,7 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -149,6 +149,17 @@ def read_binary(path: str | None, format: str) -> ModuleOp:
 # Writing
 
 
+def add_target_opset(add_argument: Callable[..., Any]) -> None:
+    """Add the option that names the opset of an ONNX output; see :func:`check_target_opset`."""
+    add_argument("--target-opset", type=int, metavar="N", help="write the .onnx output for opset N, 11 or newer")
+
+
+def check_target_opset(target_opset: int | None, format: str) -> None:
+    """Raise GE2006 for an opset of an output that has none."""
+    if target_opset is not None and format != "onnx":
+        raise GeError("GE2006", f"--target-opset={target_opset} is for .onnx output, not for .{format}")
+
+
 def write_text(
     module: ModuleOp,
     path: str | None,
@@ -170,26 +181,26 @@ def write_text(
     sys.stdout.write("\n")
 
 
-def write_binary(module: ModuleOp, path: str | None, format: str) -> None:
-    """Write a module of the onnx level as an ONNX model, or one of the om level as an OM file."""
+def write_binary(module: ModuleOp, path: str | None, format: str, target_opset: int | None = None) -> None:
+    """Write a module of the onnx level as an ONNX model (of an opset), or one of the om level as an OM file."""
     if path is None:
         with tempfile.NamedTemporaryFile(suffix=f".{format}") as copy:
-            write_binary(module, copy.name, format)
+            write_binary(module, copy.name, format, target_opset)
             sys.stdout.buffer.write(Path(copy.name).read_bytes())
         return
     if format == "onnx":
-        _write_onnx(module, path)
+        _write_onnx(module, path, target_opset)
         return
     from ge.targets.ascend.om.writer import write_module as write_om
 
     write_om(module, path)
 
 
-def _write_onnx(module: ModuleOp, path: str) -> None:
+def _write_onnx(module: ModuleOp, path: str, target_opset: int | None) -> None:
     """Write an ONNX model; one too large for a protobuf message (2 GB) keeps its weights in ``<name>.data``."""
     from ge.targets.onnx.exporter import export_model
 
-    model = export_model(module)
+    model = export_model(module, target_opset)
     try:
         if model.ByteSize() < 2**31:
             with atomic_write(path) as stream:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from io import StringIO
 from typing import Any
@@ -32,7 +32,7 @@ from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, atomic_write
 from ge.tools import cli
 from ge.tools.diagnostics import check_errors, expected_errors
-from ge.tools.pipeline import PassRunner, find_pass, make_pass, parse_pipeline, pass_options
+from ge.tools.pipeline import PassRunner, find_pass, make_pass, parse_pipeline, pass_options, split_pass_flags
 
 CHUNK_SEPARATOR = "// -----"
 """The line between the modules of a file for --split-input-file."""
@@ -48,20 +48,8 @@ class GeOpt(xDSLOptMain):
         self.registry.load_entry_points()
         for plugin in _values_of("--load-plugin", args):
             self.registry.load_plugin(plugin)
-        self.pass_flags, self.other_args = self._split_pass_flags(args)
+        self.pass_flags, self.other_args = split_pass_flags(args, self.registry)
         super().__init__(__doc__.partition("\n")[0] if __doc__ else "", self.other_args)
-
-    def _split_pass_flags(self, args: Sequence[str]) -> tuple[list[tuple[str, str]], list[str]]:
-        """Take the passes out of the arguments: (name, options) in order, and the other arguments."""
-        flags: list[tuple[str, str]] = []
-        others: list[str] = []
-        for argument in args:
-            name, _, options = argument.removeprefix("--").partition("=")
-            if argument.startswith("--") and name in self.registry.passes:
-                flags.append((name, options))
-            else:
-                others.append(argument)
-        return flags, others
 
     # Registration
 
@@ -91,6 +79,7 @@ class GeOpt(xDSLOptMain):
         flags.add_argument(
             "-p", "--passes", "--pass-pipeline", default="", help="the passes as one text: a,b{option=1},c"
         )
+        flags.add_argument("--fusion_rules", metavar="FILE", help="the pass fusion-rules with the rules of this file")
         flags.add_argument("--list-passes", action="store_true", help="list the passes with their options, and stop")
         for name in self.registry.own_passes:
             flags.add_argument(f"--{name}", action="store_true", default=argparse.SUPPRESS)
@@ -120,13 +109,26 @@ class GeOpt(xDSLOptMain):
             verify_each=self.args.verify_each,
             dump_before=every if self.args.print_ir_before_all else self.args.print_ir_before,
             dump_after=every if self.args.print_ir_after_all else self.args.print_ir_after,
+            observe=self._numerics_check(),
         )
+
+    def _numerics_check(self) -> Callable[[ModulePass | None, ModuleOp], None] | None:
+        if not self.args.verify_numerics:
+            return None
+        from ge.tools.verify_numerics import NumericsCheck
+
+        return NumericsCheck(self.args.seed)
 
     # Running
 
     def run(self) -> None:
         if self.args.list_passes:
             print(self.describe_passes())
+            return
+        if self.args.check_rules is not None:
+            from ge.tools.check_rules import check_rules
+
+            print(check_rules(self.args.check_rules, self.args.seed))
             return
         path = cli.named(self.args.input_file)
         format = cli.format_of(path, parse_spec(self.args.frontend).name if self.args.frontend else None)
@@ -181,8 +183,9 @@ class GeOpt(xDSLOptMain):
         name = target.name
         if name == "mlir" and path is not None and path.endswith((".onnx", ".om")):
             name = path.rpartition(".")[2]
+        cli.check_target_opset(self.args.target_opset, name)
         if name in ("onnx", "om"):
-            cli.write_binary(module, path, name)
+            cli.write_binary(module, path, name, self.args.target_opset)
         elif name == "mlir":
             cli.write_text(
                 module,
@@ -264,6 +267,7 @@ def _add_file_arguments(arg_parser: argparse.ArgumentParser, version: str) -> No
     add(
         "-t", "--target", metavar="TYPE", default="mlir", help="type of the output: mlir, onnx, om, or a target of xDSL"
     )
+    cli.add_target_opset(add)
     add("--load-plugin", action="append", default=[], metavar="FILE.py", help="add the dialects and passes of a file")
     add("--allow-unregistered-dialect", action="store_true", help="accept operations of unknown dialects")
     add("--no-implicit-module", action="store_true", help="require the text to have its builtin.module")
@@ -293,6 +297,15 @@ def _add_checking_arguments(arg_parser: argparse.ArgumentParser) -> None:
     choice = partial(group.add_argument, action=argparse.BooleanOptionalAction, default=True)
     choice("--verify-each", help="verify the module after each pass")
     choice("--verify-weights", help="compare weights files with their digests")
+    flag("--verify-numerics", help="run the module before and after every pass; stop at the first that changes numbers")
+    group.add_argument(
+        "--check-rules",
+        nargs="?",
+        const="",
+        metavar="FILE",
+        help="try the rules of a .gerules file (default: those of this project) on models made from them, and stop",
+    )
+    group.add_argument("--seed", type=int, default=0, help="seed of what --verify-numerics and --check-rules draw")
     flag("--verify-diagnostics", help="compare errors with the comments '// expected-error {{...}}', or print them")
     flag("--timing", "--time-passes", dest="time_passes", help="print the time of each pass to standard error")
     flag("--debug", help="show the Python traceback of an error")

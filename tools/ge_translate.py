@@ -42,6 +42,7 @@ def argument_parser() -> argparse.ArgumentParser:
         ("--inline-weights", WeightsMode.INLINE, "write large constants in the text"),
     ):
         weights.add_argument(name, dest="weights", action="store_const", const=mode, help=help)
+    cli.add_target_opset(parser.add_argument)
     parser.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
     parser.add_argument("-v", "--version", action="version", version=f"ge-translate {ge.__version__}")
     return parser
@@ -51,13 +52,14 @@ def run(args: Sequence[str]) -> None:
     """Run ge-translate; errors are raised."""
     arguments = argument_parser().parse_args(args)
     source, target = TRANSLATIONS[arguments.translation]
+    cli.check_target_opset(arguments.target_opset, target)
     module = cli.read_module(cli.named(arguments.input_file), context(), format=source)
     verify_module(module)
     path = cli.named(arguments.output_file)
     if target == "mlir":
         cli.write_text(module, path, weights=arguments.weights)
     else:
-        cli.write_binary(module, path, target)
+        cli.write_binary(module, path, target, arguments.target_opset)
 
 
 def main(args: Sequence[str] | None = None) -> None:

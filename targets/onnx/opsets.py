@@ -125,6 +125,9 @@ def write_for_opset(model: ModelProto, types: dict[str, TypeProto], target: int)
     if not LOWEST_TARGET <= target <= OPSET:
         raise GeError("GE2006", f"opset {target} is not between {LOWEST_TARGET} and {OPSET}", "--target-opset")
     refused = Conversion(model.graph, types, OPSET, target).run()
+    for function in model.functions:
+        known = {value.name: value.type for value in function.value_info}
+        refused += Conversion(function, known, OPSET, target).run()
     if refused:
         first = refused[0]
         what = f"{first.node.op_type} cannot be written for opset {target}: {first.why}"
@@ -132,9 +135,10 @@ def write_for_opset(model: ModelProto, types: dict[str, TypeProto], target: int)
         lowest = max(refusal.lowest for refusal in refused)
         remedy = f"Give --target-opset={lowest} or more."
         raise GeError("GE1021", what, _named(first.node), why=_others(refused), remedy=remedy)
-    for entry in model.opset_import:
-        if entry.domain in AI_ONNX:
-            entry.version = target
+    for owner in (model, *model.functions):
+        for entry in owner.opset_import:
+            if entry.domain in AI_ONNX:
+                entry.version = target
     model.ir_version = helper.find_min_ir_version_for(model.opset_import, ignore_unknown=True)
 
 

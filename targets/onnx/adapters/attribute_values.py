@@ -12,7 +12,7 @@ _PAD = ("constant", "reflect", "edge")
 _REDUCE = ("none", "add", "mul")
 _COORDINATES = ("half_pixel", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize")
 
-_ALLOWED: Mapping[tuple[str, str], Mapping[int, tuple[str, ...]]] = {
+ALLOWED: Mapping[tuple[str, str], Mapping[int, tuple[str, ...]]] = {
     ("GridSample", "mode"): {16: ("bilinear", "nearest", "bicubic"), 20: ("linear", "nearest", "cubic")},
     ("Pad", "mode"): {1: _PAD, 19: (*_PAD, "wrap")},
     ("Resize", "coordinate_transformation_mode"): {
@@ -30,6 +30,6 @@ _ALLOWED: Mapping[tuple[str, str], Mapping[int, tuple[str, ...]]] = {
 
 def allowed_values(op_type: str, attribute: str, opset: int) -> tuple[str, ...] | None:
     """The values that an attribute may have at an opset; None when the table does not restrict it."""
-    versions = _ALLOWED.get((op_type, attribute), {})
+    versions = ALLOWED.get((op_type, attribute), {})
     since = max((version for version in versions if version <= opset), default=None)
     return None if since is None else versions[since]

@@ -9,7 +9,7 @@ import numpy as np
 from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
 
 from ge.targets.onnx.adapters.inference import infer_types
-from ge.targets.onnx.adapters.schemas import histories
+from ge.targets.onnx.adapters.schemas import attribute_type, histories
 from ge.targets.onnx.adapters.values import Node, Scope
 
 
@@ -127,8 +127,8 @@ def _attributes(op_type: str, attributes: Mapping[str, Any]) -> Iterator[Attribu
     for name, value in attributes.items():
         if value is None:
             continue
-        kinds = (schema.attributes[name].type for schema in histories()[op_type][::-1] if name in schema.attributes)
-        yield helper.make_attribute(name, value, attr_type=int(next(kinds).value))
+        known = (schema.attributes[name] for schema in histories()[op_type][::-1] if name in schema.attributes)
+        yield helper.make_attribute(name, value, attr_type=attribute_type(next(known)))
 
 
 def _trimmed(inputs: Sequence[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from ge.targets.onnx.adapters.builder import FLOAT8, Builder, attribute_named
@@ -31,8 +32,8 @@ def values_to_tensor(node: Node, new: Builder) -> None:
     value = node.attribute(attribute.name)
     kind = attribute.name.removeprefix("value_").rstrip("s")
     element = {"float": TensorProto.FLOAT, "int": TensorProto.INT64, "string": TensorProto.STRING}[kind]
-    items = value if isinstance(value, list) else [value]
-    tensor = helper.make_tensor("value", element, [len(items)] if isinstance(value, list) else [], items)
+    array = np.array(value, helper.tensor_dtype_to_np_dtype(element))
+    tensor = helper.make_tensor("value", element, array.shape, array.reshape(-1).tolist())
     new.replace(without=[attribute.name], value=tensor)
 
 

@@ -14,7 +14,7 @@ Graphs in attributes of a node are converted before the node. Nothing is done by
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from onnx import GraphProto, NodeProto, TypeProto
@@ -22,7 +22,7 @@ from onnx.defs import OpSchema
 
 from ge.targets.onnx.adapters.builder import Builder
 from ge.targets.onnx.adapters.functions import body_opset, expand
-from ge.targets.onnx.adapters.graphs import graphs_of, inner_graphs
+from ge.targets.onnx.adapters.graphs import Owner, defined, graphs_of, inner_graphs, names, reads
 from ge.targets.onnx.adapters.inference import infer_inputs, infer_types
 from ge.targets.onnx.adapters.legality import fit
 from ge.targets.onnx.adapters.recast import recast
@@ -51,28 +51,29 @@ class Refused:
 
 
 class Conversion:
-    """The conversion of the graphs of one model from opset ``source`` to ``target``, in place."""
+    """The conversion of a graph (or function), with all graphs in it, from opset ``source`` to ``target``, in place."""
 
-    def __init__(self, graph: GraphProto, types: dict[str, TypeProto], source: int, target: int) -> None:
-        self.graph = graph
+    def __init__(self, owner: Owner, types: dict[str, TypeProto], source: int, target: int) -> None:
+        self.owner = owner
         self.source = source
         self.target = target
         self.refused: list[Refused] = []
-        self._names = {name for inner in graphs_of(graph) for name in _values(inner)}
-        self._scope = Scope(types, self._unique, set(_reads(graph)))
+        self._names = {name for inner in graphs_of(owner) for name in defined(inner)}
+        self._names.update(node.name for inner in graphs_of(owner) for node in inner.node)
+        self._scope = Scope(types, self._unique, set(reads(owner)))
 
     def run(self) -> list[Refused]:
         """Convert all nodes; those that cannot be stay as they are and are returned."""
-        if any(self._differs(node) for graph in graphs_of(self.graph) for node in graph.node):
+        if any(self._differs(node) for graph in graphs_of(self.owner) for node in graph.node):
             unread = self._names.difference(self._scope.read)
-            self._graph(self.graph, self._scope.inner(self.graph), self.source)
-            _drop_unread_constants(self.graph, unread)
+            self._graph(self.owner, self._scope.inner(self.owner), self.source)
+            _drop_unread_constants(self.owner, unread)
         return self.refused
 
     def _differs(self, node: NodeProto) -> bool:
         return node.domain in AI_ONNX and own_opset(node, self.source) != self.target
 
-    def _graph(self, graph: GraphProto, scope: Scope, opset: int) -> None:
+    def _graph(self, graph: Owner, scope: Scope, opset: int) -> None:
         """Convert the nodes of a graph of the model, each after the graphs in it."""
         nodes: list[NodeProto] = []
         for node in graph.node:
@@ -233,29 +234,15 @@ def _undeprecated(schema: OpSchema) -> OpSchema:
     return schema
 
 
-def _values(graph: GraphProto) -> Iterator[str]:
-    """The names of all values that a graph defines."""
-    yield from (value.name for value in graph.input)
-    yield from (tensor.name for tensor in graph.initializer)
-    yield from (tensor.values.name for tensor in graph.sparse_initializer)
-    yield from (output for node in graph.node for output in node.output)
-
-
-def _reads(graph: GraphProto) -> Iterator[str]:
-    """The names of all values that the nodes and outputs of a graph, and of those in it, read."""
-    for inner in graphs_of(graph):
-        yield from (value.name for value in inner.output)
-        yield from (name for node in inner.node for name in node.input)
-
-
-def _drop_unread_constants(graph: GraphProto, unread_before: set[str]) -> None:
+def _drop_unread_constants(owner: Owner, unread_before: set[str]) -> None:
     """Take out the constants that nothing reads any more, as axes that became an attribute."""
-    read = set(_reads(graph))
-    for inner in graphs_of(graph):
-        kept = read | unread_before | {value.name for value in inner.input}
-        for position in reversed(range(len(inner.initializer))):
-            if inner.initializer[position].name not in kept:
-                del inner.initializer[position]
+    needed = set(reads(owner)) | unread_before
+    for inner in graphs_of(owner):
+        kept = needed.union(names(inner.input))
+        if isinstance(inner, GraphProto):
+            for position in reversed(range(len(inner.initializer))):
+                if inner.initializer[position].name not in kept:
+                    del inner.initializer[position]
         for position in reversed(range(len(inner.node))):
             node = inner.node[position]
             if node.op_type == "Constant" and kept.isdisjoint(node.output):

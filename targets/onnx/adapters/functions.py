@@ -7,6 +7,7 @@ its input types. The body replaces the node where an older opset does not have t
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto, TypeProto
 from onnx.defs import OpSchema
@@ -17,7 +18,8 @@ from ge.targets.onnx.adapters.values import Node, RefusalError
 
 def body_opset(schema: OpSchema) -> int:
     """The opset of the body by which the standard defines a version of an operator; 0 when it has none."""
-    versions = {*schema.function_opset_versions, *schema.context_dependent_function_opset_versions}
+    known: Any = schema
+    versions: list[int] = [*known.function_opset_versions, *known.context_dependent_function_opset_versions]
     return max((version for version in versions if version <= schema.since_version), default=0)
 
 
@@ -38,7 +40,7 @@ def expand(node: Node, new: Builder) -> None:
 
 def _function(node: Node, opset: int) -> FunctionProto:
     """The body of the function for one node."""
-    schema = node.schema
+    schema: Any = node.schema
     if opset in schema.function_opset_versions:
         return FunctionProto.FromString(schema.get_function_with_opset_version(opset))
     types = [node.scope.types.get(name, TypeProto()) if name else TypeProto() for name in node.proto.input]

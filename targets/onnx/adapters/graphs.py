@@ -1,16 +1,28 @@
-"""The graphs in attributes of nodes."""
+"""Graphs, functions, and the graphs in attributes of their nodes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeAlias, overload
 
-from onnx import AttributeProto, GraphProto, NodeProto
+from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto
+
+Owner: TypeAlias = GraphProto | FunctionProto
+"""What has nodes."""
 
 
-def graphs_of(graph: GraphProto) -> Iterator[GraphProto]:
-    """A graph and all graphs in attributes of its nodes."""
-    yield graph
-    for node in graph.node:
+@overload
+def graphs_of(owner: GraphProto) -> Iterator[GraphProto]: ...
+
+
+@overload
+def graphs_of(owner: Owner) -> Iterator[Owner]: ...
+
+
+def graphs_of(owner: Owner) -> Iterator[Owner]:
+    """A graph or function, and all graphs in attributes of its nodes."""
+    yield owner
+    for node in owner.node:
         for inner in inner_graphs(node):
             yield from graphs_of(inner)
 
@@ -22,3 +34,24 @@ def inner_graphs(node: NodeProto) -> Iterator[GraphProto]:
             yield attribute.g
         elif attribute.type == AttributeProto.GRAPHS:
             yield from attribute.graphs
+
+
+def defined(owner: Owner) -> Iterator[str]:
+    """The names of all values that a graph defines, without those of graphs in it."""
+    yield from names(owner.input)
+    if isinstance(owner, GraphProto):
+        yield from (tensor.name for tensor in owner.initializer)
+        yield from (tensor.values.name for tensor in owner.sparse_initializer)
+    yield from (output for node in owner.node for output in node.output)
+
+
+def reads(owner: Owner) -> Iterator[str]:
+    """The names of all values that the nodes and outputs of a graph, and of those in it, read."""
+    for inner in graphs_of(owner):
+        yield from names(inner.output)
+        yield from (name for node in inner.node for name in node.input)
+
+
+def names(values: Sequence[Any]) -> Iterator[str]:
+    """The names of the inputs or outputs of a graph, or of a function, which has no more than names."""
+    yield from (value if isinstance(value, str) else value.name for value in values)

@@ -110,7 +110,7 @@ def rename_pads(node: Node, new: Builder) -> None:
 @up("Split", 1, 2)
 def lengths_to_attribute(node: Node, new: Builder) -> None:
     """Opset 2 had the lengths as an attribute only, and an axis by default."""
-    lengths = node.known("split").tolist() if node.input("split") else node.attribute("split")
+    lengths = [int(length) for length in node.known("split")] if node.input("split") else node.attribute("split")
     new.replace([node.input("input")], axis=node.attribute("axis") or 0, split=lengths)
 
 

@@ -12,7 +12,7 @@ from onnx import NodeProto, TensorProto, TypeProto
 from onnx.defs import OpSchema
 
 from ge.targets.onnx.adapters.attribute_values import allowed_values
-from ge.targets.onnx.adapters.schemas import histories, schema_at
+from ge.targets.onnx.adapters.schemas import attribute_type, histories, schema_at
 from ge.targets.onnx.adapters.values import attribute_value
 
 _OPTION = OpSchema.FormalParameterOption
@@ -33,7 +33,7 @@ def fit(node: NodeProto, opset: int, types: Mapping[str, TypeProto]) -> NodeProt
         for attribute in new:
             known = newer.attributes.get(attribute.name) if newer is not None else None
             default = attribute_value(known.default_value) if known is not None and known.default_value.name else None
-            if default is None or default != attribute_value(attribute):
+            if default is None or attribute.ref_attr_name or default != attribute_value(attribute):
                 return f"has no attribute '{attribute.name}'"
         node = _without(node, {attribute.name for attribute in new})
     return form_obstacle(node, schema) or types_obstacle(node, schema, types) or node
@@ -50,13 +50,17 @@ def _without(node: NodeProto, names: set[str]) -> NodeProto:
 
 def form_obstacle(node: NodeProto, schema: OpSchema) -> str:
     """What in the attributes of a node, or the number of its values, the operator does not have; "" when all fits."""
+    return _attributes_obstacle(node, schema) or _inputs_obstacle(node, schema) or _outputs_obstacle(node, schema)
+
+
+def _attributes_obstacle(node: NodeProto, schema: OpSchema) -> str:
     given = {attribute.name: attribute for attribute in node.attribute}
     for name, attribute in given.items():
         if attribute.ref_attr_name:
             continue
         if name not in schema.attributes:
             return f"has no attribute '{name}'"
-        if int(attribute.type) != int(schema.attributes[name].type.value):
+        if int(attribute.type) != attribute_type(schema.attributes[name]):
             return f"has another type of attribute '{name}'"
         allowed = allowed_values(node.op_type, name, schema.since_version)
         if allowed is not None and attribute_value(attribute) not in allowed:
@@ -64,19 +68,31 @@ def form_obstacle(node: NodeProto, schema: OpSchema) -> str:
     missing = [name for name, attribute in schema.attributes.items() if attribute.required and name not in given]
     if missing:
         return f"needs an attribute '{missing[0]}'"
-    for side, parameters, values, least, most in (
-        ("input", schema.inputs, node.input, schema.min_input, schema.max_input),
-        ("output", schema.outputs, node.output, schema.min_output, schema.max_output),
-    ):
-        count = max((position for position, name in enumerate(values, 1) if name), default=0)
-        if count > most:
-            return f"has at most {most} {side}s, not {count},"
-        if count < least and side == "input":
-            return f"needs an input '{parameters[count].name}'"
-        for name, parameter in zip(values, parameters, strict=False):
-            if not name and parameter.option == _OPTION.Single and side == "input":
-                return f"needs an input '{parameter.name}'"
+    if node.op_type == "Split" and schema.since_version >= 18 and len(node.input) < 2 and "num_outputs" not in given:
+        return "needs an input 'split' or an attribute 'num_outputs'"
     return ""
+
+
+def _inputs_obstacle(node: NodeProto, schema: OpSchema) -> str:
+    count = _count(node.input)
+    if count > schema.max_input:
+        return f"has at most {schema.max_input} inputs, not {count},"
+    if count < schema.min_input:
+        return f"needs an input '{parameter_at(schema.inputs, count).name}'"
+    for name, parameter in zip(node.input, schema.inputs, strict=False):
+        if not name and parameter.option == _OPTION.Single:
+            return f"needs an input '{parameter.name}'"
+    return ""
+
+
+def _outputs_obstacle(node: NodeProto, schema: OpSchema) -> str:
+    count = _count(node.output)
+    return f"has at most {schema.max_output} outputs, not {count}," if count > schema.max_output else ""
+
+
+def _count(names: Sequence[str]) -> int:
+    """The number of values without those at the end that are absent."""
+    return max((position for position, name in enumerate(names, 1) if name), default=0)
 
 
 def types_obstacle(node: NodeProto, schema: OpSchema, types: Mapping[str, TypeProto]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from typing import Any, cast
 
 from onnx import defs
 from onnx.defs import OpSchema
@@ -16,6 +17,11 @@ def schema_at(op_type: str, opset: int, domain: str = "") -> OpSchema | None:
         return defs.get_schema(op_type, opset, domain)
     except defs.SchemaError:
         return None
+
+
+def attribute_type(attribute: OpSchema.Attribute) -> int:
+    """The type of an attribute, of ``AttributeProto.AttributeType``."""
+    return int(cast(Any, attribute.type).value)
 
 
 @cache

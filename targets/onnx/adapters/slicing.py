@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from ge.targets.onnx.adapters.builder import Builder
@@ -42,13 +44,17 @@ def count_parts(node: Node, new: Builder) -> None:
 @down("Split", 18, 13)
 def measure_parts(node: Node, new: Builder) -> None:
     """Since opset 18 the last part may be shorter; before, only lengths can say so."""
-    count = node.attribute("num_outputs")
+    count: int | None = node.attribute("num_outputs")
     if count is None:
         return
-    shape, axis = node.shape("input"), node.attribute("axis")
+    shape: list[int | None] | None = node.shape("input")
+    axis: int = node.attribute("axis")
     size = None if shape is None else shape[axis]
     if size is None:
-        new.replace([node.input("input"), _lengths(new, node.input("input"), axis, count)], without=["num_outputs"])
+        whole = new.add("Gather", [new.add("Shape", [node.input("input")]), new.constant([axis])])
+        length = new.add("Div", [new.add("Add", [whole, new.constant([count - 1])]), new.constant([count])])
+        bounds = [new.add("Mul", [length, new.constant([part])]) for part in range(count + 1)]
+        _slice_parts(node, new, bounds)
     elif size % count == 0:
         new.replace(without=["num_outputs"])
     else:
@@ -57,20 +63,26 @@ def measure_parts(node: Node, new: Builder) -> None:
         new.replace([node.input("input"), new.constant(lengths)], without=["num_outputs"])
 
 
-def _lengths(new: Builder, value: str, axis: int, count: int) -> str:
-    """The lengths of ``count`` parts of an axis of unknown size: min(length, what is left), at least 0."""
-    size = new.add("Gather", [new.add("Shape", [value]), new.constant([axis])])
-    length = new.add("Div", [new.add("Add", [size, new.constant([count - 1])]), new.constant([count])])
-    begins = new.add("Mul", [length, new.constant(range(count))])
-    left = new.add("Max", [new.add("Sub", [size, begins]), new.constant([0])])
-    return new.add("Min", [left, length])
-
-
 @down("Split", 13, 11)
 def lengths_to_attribute(node: Node, new: Builder) -> None:
-    """Lengths were an attribute before opset 13."""
-    if node.input("split"):
-        new.replace([node.input("input")], split=node.known("split").reshape(-1).tolist())
+    """Lengths were an attribute before opset 13; parts of computed lengths are slices."""
+    if not node.input("split"):
+        return
+    lengths = node.value("split")
+    if lengths is not None:
+        new.replace([node.input("input")], split=lengths.reshape(-1).tolist())
+        return
+    ends = new.add("CumSum", [node.input("split"), new.constant(0)])
+    bounds = [new.add("Gather", [ends, new.constant([part])]) for part in range(len(node.outputs))]
+    _slice_parts(node, new, [new.constant([0]), *bounds])
+
+
+def _slice_parts(node: Node, new: Builder, bounds: list[str]) -> None:
+    """Add a Slice for each output of a Split, from one of ``bounds`` to the next; each is a list of one number."""
+    axis = new.constant([node.attribute("axis")])
+    for output, bound in zip(node.outputs, pairwise(bounds), strict=True):
+        if output:
+            new.add("Slice", [node.input("input"), *bound, axis], [output])
 
 
 @up("Pad", 2, 11)
@@ -89,13 +101,18 @@ def wrap_by_indices(node: Node, new: Builder) -> None:
         return
     rank = node.rank("data")
     axes = [int(axis) % rank for axis in node.known("axes")] if node.input("axes") else list(range(rank))
-    pads = node.known("pads").tolist()
-    value = node.input("data")
-    sizes = node.sizes("data", axes)
-    for position, (axis, size) in enumerate(zip(axes, sizes, strict=True)):
-        before, after = pads[position], pads[position + len(axes)]
-        if before or after:
-            value = new.add("Gather", [value, new.constant(np.arange(-before, size + after) % size)], axis=axis)
+    value, shape = node.input("data"), new.add("Shape", [node.input("data")])
+    for position, axis in enumerate(axes):
+        before, after, size = (
+            new.add("Gather", [source, new.constant(place)])
+            for source, place in (
+                (node.input("pads"), position),
+                (node.input("pads"), position + len(axes)),
+                (shape, axis),
+            )
+        )
+        places = new.add("Range", [new.add("Neg", [before]), new.add("Add", [size, after]), new.constant(1)])
+        value = new.add("Gather", [value, new.add("Mod", [places, size])], axis=axis)
     new.add("Identity", [value], node.outputs)
 
 

@@ -11,6 +11,7 @@ from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, TypeProto, 
 from onnx.defs import OpSchema
 from onnx.reference import ReferenceEvaluator
 
+from ge.targets.onnx.adapters.graphs import Owner
 from ge.targets.onnx.adapters.schemas import schema_at
 
 Array: TypeAlias = NDArray[Any]
@@ -34,19 +35,15 @@ class Scope:
         self._producers: dict[str, tuple[NodeProto, int]] = {}
         self._values: dict[str, Array | None] = {}
 
-    def inner(self, graph: GraphProto) -> Scope:
+    def inner(self, graph: Owner) -> Scope:
         """The scope of a graph in this one."""
         scope = Scope(self.types, self.unique, self.read)
         scope._constants.update(self._constants)
         scope._producers.update(self._producers)
-        scope.add_constants(graph)
+        for tensor in graph.initializer if isinstance(graph, GraphProto) else ():
+            if tensor.data_location != TensorProto.EXTERNAL:  # large ones lie outside the message
+                scope._constants[tensor.name] = tensor
         return scope
-
-    def add_constants(self, graph: GraphProto) -> None:
-        """Enter the initializers of a graph, but for large ones, which lie outside the message."""
-        for tensor in graph.initializer:
-            if tensor.data_location != TensorProto.EXTERNAL:
-                self._constants[tensor.name] = tensor
 
     def add_node(self, node: NodeProto, opset: int) -> None:
         """Enter a node of this graph."""
@@ -166,8 +163,8 @@ class Node:
 
     def sizes(self, name: str, axes: Sequence[int] | None = None) -> list[int]:
         """The sizes of an input (along some axes). Raises RefusalError when one of them is not known."""
-        shape = self.shape(name) or [None] * (1 + max((abs(axis) for axis in axes or ()), default=0))
-        sizes = [shape[axis] for axis in axes] if axes is not None else shape
+        shape = self.shape(name)
+        sizes = [None] if shape is None else shape if axes is None else [shape[axis] for axis in axes]
         known = [size for size in sizes if size is not None]
         if len(known) != len(sizes):
             raise RefusalError(f"the shape of its input '{name}' is not known")
@@ -191,11 +188,13 @@ class Node:
 
 
 def attribute_value(attribute: AttributeProto) -> Any:
-    """The value of an attribute; strings as text."""
-    value = helper.get_attribute_value(attribute)
-    if isinstance(value, bytes):
+    """The value of an attribute; strings as text. Raises RefusalError for one that a function gets from its call."""
+    if attribute.ref_attr_name:
+        raise RefusalError(f"its attribute '{attribute.name}' is a parameter of the function that it is in")
+    value: Any = helper.get_attribute_value(attribute)
+    if attribute.type == AttributeProto.STRING:
         return value.decode()
-    return [item.decode() if isinstance(item, bytes) else item for item in value] if isinstance(value, list) else value
+    return [text.decode() for text in value] if attribute.type == AttributeProto.STRINGS else value
 
 
 def node_of(proto: NodeProto, opset: int, scope: Scope) -> Node:

@@ -2,8 +2,8 @@
 
 A widening adds element types, optional attributes whose default is the old behaviour, optional inputs and outputs at
 the end, or values that an attribute may have. Every node that is legal before means the same after it, and the other
-way round every node that is legal on both sides. All other boundaries have adapters; a boundary that is in neither place is
-an error that ``test/targets/onnx/adapters`` finds.
+way round every node that is legal on both sides. All other boundaries have adapters; one that has neither makes a test
+in ``test/targets/onnx/adapters`` fail.
 """
 
 from __future__ import annotations

@@ -26,7 +26,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("no-deadline", deadline=None)  # tests are not timed: machines differ
+hypothesis.settings.load_profile("no-deadline")
 
 TOOLS = {
     "ge-opt": "ge.tools.ge_opt:main",

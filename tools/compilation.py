@@ -43,7 +43,10 @@ class Stage:
 
 
 IMPORT = Stage("onnx")
-OPTIMISE = Stage("onnx-optimised", ("infer-shapes", "constant-fold", "eliminate-identity", "onnx-cse", "onnx-dce"))
+OPTIMISE = Stage(
+    "onnx-optimised",
+    ("inline-functions", "infer-shapes", "constant-fold", "eliminate-identity", "onnx-cse", "onnx-dce"),
+)
 LOWER = Stage("graph", ("convert-onnx-to-graph",))
 FUSE = Stage(
     "graph-fused",

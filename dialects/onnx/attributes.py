@@ -9,8 +9,12 @@ In IR an attribute is a plain builtin attribute; which one follows from its kind
 | string | ``StringAttr`` | ``mode = "nearest"`` |
 | ints, floats | ``DenseArrayBase`` of i64, f32 | ``pads = [1, 1, 1, 1]`` |
 | strings | ``ArrayAttr`` of ``StringAttr`` | ``keys = ["a", "b"]`` |
-| tensor | ``dense`` or weights in a ``TensorAttr`` | ``value = #onnx.tensor<dense<...> : tensor<...>>`` |
+| tensor, sparse_tensor | a literal in a ``TensorAttr`` | ``value = #onnx.tensor<dense<...> : tensor<...>>`` |
 | type | the type | ``type = tensor<2xf32>`` |
+
+A string that is not UTF-8 is a ``BytesAttr``. A *literal* is what a constant holds: ``dense`` or weights, a list of
+strings, or a :class:`SparseAttr`. What only functions and operators outside the table have is in
+:mod:`ge.dialects.onnx.rare_attributes`.
 """
 
 from __future__ import annotations
@@ -21,8 +25,10 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
+    BytesAttr,
     DenseArrayBase,
     DenseIntOrFPElementsAttr,
+    DictionaryAttr,
     FloatAttr,
     IntegerAttr,
     StringAttr,
@@ -30,13 +36,15 @@ from xdsl.dialects.builtin import (
     f32,
     i64,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute
+from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
+from ge.dialects.onnx.rare_attributes import ProtoAttr
 from ge.dialects.onnx.schema import AttributeKind
 from ge.dialects.onnx.types import STRING
+from ge.ir.errors import GeError
 
 
 def print_literal(printer: Printer, literal: Attribute, type: Attribute) -> None:
@@ -59,27 +67,115 @@ def parse_literal(parser: AttrParser) -> tuple[Attribute, Attribute]:
 
 @irdl_attr_definition
 class TensorAttr(ParametrizedAttribute):
-    """``#onnx.tensor<dense<1.0> : tensor<1xf32>>``: a tensor as attribute of an operator; see :func:`literal_array`."""
+    """``#onnx.tensor<dense<1.0> : tensor<1xf32>>``: a tensor as attribute of an operator; see :func:`literal_array`.
+
+    The notes are what the model says beside: ``#onnx.tensor<dense<1.0> : tensor<1xf32>, {name = "one"}>``.
+    """
 
     name = "onnx.tensor"
 
     literal: Attribute
     type: Attribute
+    notes: DictionaryAttr
+
+    def __init__(self, literal: Attribute, type: Attribute, notes: DictionaryAttr | None = None) -> None:
+        super().__init__(literal, type, notes or DictionaryAttr({}))
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            return parse_literal(parser)
+            literal, type = parse_literal(parser)
+            notes = parser.parse_attribute() if parser.parse_optional_punctuation(",") else DictionaryAttr({})
+            return literal, type, notes
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             print_literal(printer, self.literal, self.type)
+            if self.notes.data:
+                printer.print_string(", ")
+                printer.print_attribute(self.notes)
+
+
+@irdl_attr_definition
+class SparseAttr(ParametrizedAttribute):
+    """``#onnx.sparse<dense<1.0> : tensor<1xf32>, dense<7> : tensor<1xi64>>``: a literal that is zero elsewhere.
+
+    Values, and where they are: positions in the flattened tensor, or rows of one index per dimension.
+    """
+
+    name = "onnx.sparse"
+
+    values: Attribute
+    values_type: Attribute
+    indices: Attribute
+    indices_type: Attribute
+
+    @classmethod
+    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+        with parser.in_angle_brackets():
+            values = parse_literal(parser)
+            parser.parse_punctuation(",")
+            return (*values, *parse_literal(parser))
+
+    def print_parameters(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            print_literal(printer, self.values, self.values_type)
+            printer.print_string(", ")
+            print_literal(printer, self.indices, self.indices_type)
+
+    def positions(self, shape: Sequence[int]) -> Any:
+        """The positions of the elements in the flattened tensor. Raises ValueError when they do not fit ``shape``."""
+        import math
+
+        import numpy as np
+
+        indices = literal_array(self.indices, self.indices_type)
+        flat = indices if indices.ndim == 1 else np.ravel_multi_index(tuple(indices.T), tuple(shape))
+        size = math.prod(shape)
+        values = cast("TensorType[Attribute]", self.values_type).get_shape()
+        if indices.dtype.kind != "i" or flat.shape != tuple(values):
+            raise ValueError(f"{math.prod(values)} values with indices {self.indices_type}")
+        if min(shape, default=0) < 0:
+            raise ValueError(f"shape {list(shape)}")
+        if flat.size and not 0 <= flat.min() <= flat.max() < size:
+            raise ValueError(f"indices from {flat.min()} to {flat.max()} in a tensor of {size} elements")
+        return flat
+
+    def array(self, shape: Sequence[int]) -> Any:
+        """The tensor with its zeros. Raises GE3010 when it is too large, ValueError when indices do not fit."""
+        import math
+
+        import numpy as np
+
+        values = literal_array(self.values, self.values_type)
+        if math.prod(shape) * values.dtype.itemsize > MAX_SPARSE_BYTES:
+            what = f"a sparse tensor of shape {list(shape)} has more than {MAX_SPARSE_BYTES} bytes when written out"
+            raise GeError("GE3010", what)
+        dense = np.zeros(shape, values.dtype)
+        dense.reshape(-1)[self.positions(shape)] = values
+        return dense
+
+
+MAX_SPARSE_BYTES = 1 << 28
+"""Bytes that a sparse tensor may take when it is written out: a few numbers in a file can ask for any amount."""
+
+
+def string_attr(text: str | bytes) -> StringAttr | BytesAttr:
+    """A string of a model: text, unless its bytes are not UTF-8."""
+    if isinstance(text, str):
+        return StringAttr(text)
+    try:
+        return StringAttr(text.decode())
+    except UnicodeDecodeError:
+        return BytesAttr(text)
 
 
 def literal_array(literal: Attribute, type: Attribute) -> Any:
-    """A constant as a NumPy array without copying; strings are an object array of ``str``."""
+    """A constant as a NumPy array, which is not copied unless it is sparse; strings are an object array of ``str``."""
     from ge.ir.constants import array_of
 
+    if isinstance(literal, SparseAttr):
+        return literal.array(cast("TensorType[Attribute]", type).get_shape())
     if not isinstance(literal, ArrayAttr):
         return array_of(literal, type)
     import numpy as np
@@ -97,8 +193,8 @@ def literal_of(array: Any) -> tuple[Attribute, TensorType[Attribute]]:
     from ge.ir.constants import constant_attr, element_type
 
     if array.dtype.kind in "OUS":
-        strings = [item.decode() if isinstance(item, bytes) else str(item) for item in array.reshape(-1).tolist()]
-        return ArrayAttr(StringAttr(item) for item in strings), TensorType(STRING, array.shape)
+        items = [item if isinstance(item, bytes) else str(item) for item in array.reshape(-1).tolist()]
+        return ArrayAttr(map(string_attr, items)), TensorType(STRING, array.shape)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     type = TensorType(element_type(np.dtype(array.dtype)), array.shape)
     return constant_attr(array, type), type
@@ -116,23 +212,24 @@ def _tensor_attr(value: Any) -> Attribute:
 _TO_ATTRIBUTE: Mapping[AttributeKind, Callable[[Any], Attribute]] = {
     "int": lambda value: IntegerAttr(int(value), i64),
     "float": lambda value: FloatAttr(value, f32),
-    "string": StringAttr,
+    "string": string_attr,
     "ints": lambda values: DenseArrayBase.from_list(i64, [int(value) for value in values]),
     "floats": lambda values: DenseArrayBase.from_list(f32, [float(value) for value in values]),
-    "strings": lambda values: ArrayAttr(StringAttr(value) for value in values),
+    "strings": lambda values: ArrayAttr(string_attr(value) for value in values),
     "tensor": _tensor_attr,
+    "sparse_tensor": _tensor_attr,
     "type": lambda value: value,
 }
 
 
 def to_python(attribute: Attribute) -> Any:
-    """An attribute as int, float, str, list of them, NumPy array or type; the inverse of :func:`to_attribute`."""
+    """An attribute as int, float, str, bytes, list, NumPy array or type; the inverse of :func:`to_attribute`."""
     match attribute:
         case IntegerAttr():
             return attribute.value.data
         case FloatAttr():
             return attribute.value.data
-        case StringAttr():
+        case StringAttr() | BytesAttr():
             return attribute.data
         case DenseArrayBase():
             return list(cast("DenseArrayBase[Any]", attribute).get_values())
@@ -151,16 +248,18 @@ def has_kind(attribute: Attribute, kind: AttributeKind) -> bool:
             return kind == "int" and attribute.type == i64
         case FloatAttr():
             return kind == "float" and attribute.type == f32
-        case StringAttr():
+        case StringAttr() | BytesAttr():
             return kind == "string"
         case DenseArrayBase():
             return kind == ("ints" if attribute.elt_type == i64 else "floats" if attribute.elt_type == f32 else "")
         case ArrayAttr():
-            return kind == "strings" and all(isinstance(item, StringAttr) for item in attribute.data)
+            return kind == "strings" and all(isinstance(item, StringAttr | BytesAttr) for item in attribute.data)
         case TensorAttr():
-            return kind == "tensor"
+            return kind == ("sparse_tensor" if isinstance(attribute.literal, SparseAttr) else "tensor")
+        case ProtoAttr():
+            return kind == attribute.kind.data
         case _:
-            return kind == "type"
+            return kind == "type" and isinstance(attribute, TypeAttribute)
 
 
 def print_attribute(printer: Printer, attribute: Attribute, kind: AttributeKind | None) -> None:

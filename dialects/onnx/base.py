@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, UnitAttr, i64
@@ -20,6 +21,22 @@ RANDOM = frozenset(
     {"Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike"}
 )
 """Operators of which two runs differ: never merged, folded or moved. (Dropout is one of them in training mode.)"""
+
+
+@dataclass(frozen=True)
+class RegionGroup:
+    """A graph attribute: one region, or a list of ``count`` regions (None: it is not a list)."""
+
+    name: str
+    count: int | None = None
+
+    @property
+    def size(self) -> int:
+        """The number of regions."""
+        return 1 if self.count is None else self.count
+
+    def __str__(self) -> str:
+        return self.name if self.count is None else f"{self.name}[{self.count}]"
 
 
 class OnnxOp(IRDLOperation):
@@ -49,9 +66,14 @@ class OnnxOp(IRDLOperation):
         return self.operator.domain
 
     @property
+    def region_groups(self) -> Sequence[RegionGroup]:
+        """The graph attributes, in the order of the regions."""
+        return [RegionGroup(name) for name in self.operator.region_names]
+
+    @property
     def region_names(self) -> Sequence[str]:
         """The names of the graph attributes, one per region."""
-        return self.operator.region_names
+        return [group.name for group in self.region_groups for _ in range(group.size)]
 
     @property
     def is_random(self) -> bool:
@@ -116,7 +138,7 @@ class OnnxOp(IRDLOperation):
         properties = cls.parse_head(parser)
         inputs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_operand(parser))
         attributes = cls.parse_attributes(parser)
-        names, regions = _parse_regions(parser)
+        groups, regions = _parse_regions(parser)
         parser.parse_punctuation(":")
         position = parser.pos
         type = parser.parse_function_type()
@@ -132,9 +154,9 @@ class OnnxOp(IRDLOperation):
             attributes=attributes,
             regions=regions,
         )
-        if not op.accept_region_names(names):
-            wanted = ", ".join(op.region_names) or "none"
-            parser.raise_error(f"expected regions {wanted}, got {', '.join(names) or 'none'}", start, start)
+        if not op.accept_regions(groups):
+            wanted, got = (", ".join(map(str, each)) or "none" for each in (op.region_groups, groups))
+            parser.raise_error(f"expected regions {wanted}, got {got}", start, start)
         return op
 
     @classmethod
@@ -155,16 +177,16 @@ class OnnxOp(IRDLOperation):
 
         return dict(parser.parse_optional_comma_separated_list(parser.Delimiter.BRACES, entry) or ())
 
-    def accept_region_names(self, names: Sequence[str]) -> bool:
-        """Put the regions, which the text has under ``names``, in the order of the table. Whether they fit."""
-        if list(names) == list(self.region_names):
+    def accept_regions(self, groups: Sequence[RegionGroup]) -> bool:
+        """Put the regions, which the text has as ``groups``, in the order of the table. Whether they fit."""
+        wanted = list(self.region_groups)
+        if list(groups) == wanted:
             return True
-        if sorted(names) != sorted(self.region_names):
+        if len(groups) != len(wanted) or set(groups) != set(wanted):
             return False
-        order = [list(names).index(name) for name in self.region_names]
-        regions = [self.detach_region(region) for region in list(self.regions)]
-        for index in order:
-            self.add_region(regions[index])
+        regions = dict(zip(groups, [self.detach_region(region) for region in list(self.regions)], strict=True))
+        for group in wanted:
+            self.add_region(regions[group])
         return True
 
     def print(self, printer: Printer) -> None:
@@ -173,14 +195,25 @@ class OnnxOp(IRDLOperation):
         printer.print_list(self.input_list(), lambda value: _print_operand(printer, value))
         printer.print_string(")")
         self.print_attributes(printer)
-        for name, region in zip(self.region_names, self.regions, strict=True):
-            printer.print_string(f" {name} ")
-            printer.print_region(region)
+        self.print_regions(printer)
         printer.print_string(" : ")
         printer.print_function_type(self.operand_types, self.result_types)
 
     def print_head(self, printer: Printer) -> None:
         """Print the properties between the name and the operands."""
+
+    def print_regions(self, printer: Printer) -> None:
+        """Print each graph attribute: ``name {...}``, or ``name [{...}, {...}]`` when it is a list."""
+        regions = iter(self.regions)
+        for group in self.region_groups:
+            printer.print_string(" ")
+            printer.print_identifier_or_string_literal(group.name)
+            printer.print_string(" ")
+            if group.count is None:
+                printer.print_region(next(regions))
+            else:
+                with printer.in_square_brackets():
+                    printer.print_list([next(regions) for _ in range(group.count)], printer.print_region)
 
     def print_attributes(self, printer: Printer) -> None:
         """Print what :meth:`parse_attributes` reads."""
@@ -218,10 +251,11 @@ def _print_operand(printer: Printer, value: SSAValue | None) -> None:
         printer.print_operand(value)
 
 
-def _parse_regions(parser: Parser) -> tuple[list[str], list[Region]]:
-    names: list[str] = []
+def _parse_regions(parser: Parser) -> tuple[list[RegionGroup], list[Region]]:
+    groups: list[RegionGroup] = []
     regions: list[Region] = []
-    while (name := parser.parse_optional_identifier()) is not None:
-        names.append(name)
-        regions.append(parser.parse_region())
-    return names, regions
+    while (name := parser.parse_optional_identifier() or parser.parse_optional_str_literal()) is not None:
+        listed = parser.parse_optional_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_region)
+        groups.append(RegionGroup(name, None if listed is None else len(listed)))
+        regions += [parser.parse_region()] if listed is None else listed
+    return groups, regions

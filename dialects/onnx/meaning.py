@@ -22,10 +22,12 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ge.dialects.onnx.attributes import literal_array
 from ge.dialects.onnx.base import OnnxOp
+from ge.dialects.onnx.functions import inline_functions, local_functions
+from ge.dialects.onnx.graph_builder import GraphBuilder
 from ge.dialects.onnx.kernels import KERNELS
 from ge.dialects.onnx.operators import ML_OPSET, OPSET
 from ge.dialects.onnx.ops import ML_DOMAIN, Constant, yielded
-from ge.dialects.onnx.protos import GraphBuilder, attribute_protos, proto_of_type, text_notes
+from ge.dialects.onnx.protos import attribute_protos, proto_of_type, text_notes
 from ge.dialects.onnx.types import ABSENT, STRING
 from ge.ir.constants import numpy_dtype
 from ge.ir.errors import GeError
@@ -36,16 +38,27 @@ Value: TypeAlias = Any
 
 
 def run_module(module: ModuleOp, inputs: Mapping[str, Value]) -> dict[str, Value]:
-    """The outputs of the function by name. Raises GE6002 for a missing input, GE6006 when an operation fails."""
+    """The outputs of the main function by name.
+
+    Raises GE6002 for a missing input, GE6006 when an operation fails.
+    """
+    if any(local_functions(module)):
+        module = module.clone()
+        inline_functions(module)
     function = next(op for op in module.ops if isinstance(op, FuncOp))
     block = function.body.block
-    names = text_notes(function, "input_names") or [arg.name_hint or f"x{arg.index}" for arg in block.args]
+    names = input_names(function)
     missing = [name for name in names if name not in inputs]
     if missing:
         raise GeError("GE6002", f"input '{missing[0]}' is not given; the inputs are {', '.join(names)}")
     results = run_block(block, [inputs[name] for name in names])
     output_names = text_notes(function, "output_names") or [f"y{index}" for index in range(len(results))]
     return dict(zip(output_names, results, strict=True))
+
+
+def input_names(function: FuncOp) -> list[str]:
+    """The names of the inputs of a function: what the model says, otherwise those of the text."""
+    return text_notes(function, "input_names") or [arg.name_hint or f"x{arg.index}" for arg in function.body.block.args]
 
 
 def run_block(block: Block, args: Sequence[Value], outer: Mapping[SSAValue, Value] | None = None) -> list[Value]:
@@ -152,7 +165,7 @@ _RUN_PARAMETERS: dict[str, Any] = {
 
 def _run_reference(op: OnnxOp, inputs: Sequence[Value]) -> Sequence[Value]:
     """The results by onnx's own implementation, or by the function that the standard defines the operator with."""
-    node = NodeProto(op_type=op.op_type, domain=op.domain, attribute=attribute_protos(op))
+    node = NodeProto(op_type=op.op_type, domain=op.domain, attribute=attribute_protos(op.attributes))
     node.input.extend("" if value is None else f"x{i}" for i, value in enumerate(inputs))
     node.output.extend("" if result.type == ABSENT else f"y{i}" for i, result in enumerate(op.results))
     if op.domain == ML_DOMAIN:
@@ -238,4 +251,15 @@ def _run_sequence_map(op: OnnxOp, inputs: Sequence[Value], outer: Mapping[SSAVal
     return [[row[index] for row in rows] for index in range(len(op.results))]
 
 
-_CONTROL_FLOW = {"If": _run_if, "Loop": _run_loop, "Scan": _run_scan, "SequenceMap": _run_sequence_map}
+def _run_optional(op: OnnxOp, inputs: Sequence[Value], outer: Mapping[SSAValue, Value]) -> Sequence[Value]:
+    """The element itself, or None without one; the reference implementation has a list of it."""
+    return [inputs[0] if inputs else None]
+
+
+_CONTROL_FLOW = {
+    "If": _run_if,
+    "Loop": _run_loop,
+    "Optional": _run_optional,
+    "Scan": _run_scan,
+    "SequenceMap": _run_sequence_map,
+}

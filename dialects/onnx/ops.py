@@ -11,25 +11,33 @@
 * Operands and results are those of the standard, in its order; variadic ones are last. An absent input in front of a
   present one is written ``none`` (property ``absent``: its position); an absent result has type ``none``.
 * ``attributes`` holds the operator's attributes under their ONNX names. Names with a dot are notes without influence on
-  the meaning: ``onnx.outputs`` (names of the results), ``onnx.unnamed``, ``onnx.doc``, ``onnx.metadata``.
+  the meaning (:mod:`ge.dialects.onnx.notes`).
 * Graph attributes are regions of one block, ended by ``onnx.Yield``. Values from outside are used directly.
-* ``onnx.Constant`` stands for initializers too, ``onnx.Custom`` for operators of every other domain.
+* ``onnx.Constant`` stands for initializers too; :mod:`ge.dialects.onnx.custom` has ``onnx.Custom`` for operators
+  outside the table and ``onnx.Call`` for calls of functions of the model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, LocationAttr, StringAttr, i64
+from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, traits_def, var_operand_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def, var_operand_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, IsTerminator, OpTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ge.dialects.onnx.attributes import literal_array, literal_of, parse_literal, print_literal, to_attribute, to_python
+from ge.dialects.onnx.attributes import (
+    SparseAttr,
+    literal_array,
+    literal_of,
+    parse_literal,
+    print_literal,
+    to_attribute,
+)
 from ge.dialects.onnx.base import RANDOM, OnnxOp
 from ge.dialects.onnx.operators import ML_OPERATORS, OPERATORS
 from ge.dialects.onnx.schema import Operator
@@ -66,6 +74,12 @@ class _ConstantOp(TableOp):
         """The value as a read-only NumPy array, not copied; strings are an object array."""
         return literal_array(self.attributes["value"], self.results[0].type)
 
+    @property
+    def literal(self) -> Attribute:
+        """The value as attribute, a sparse one written out in full."""
+        literal = self.attributes["value"]
+        return literal_of(self.array)[0] if isinstance(literal, SparseAttr) else literal
+
     def verify_(self) -> None:
         if "value" not in self.attributes or len(self.results) != 1 or self.operands:
             raise VerifyException("a constant has an attribute 'value', no operands and one result")
@@ -81,62 +95,6 @@ class _ConstantOp(TableOp):
         printer.print_op_attributes(notes)
         printer.print_string(" ")
         print_literal(printer, self.attributes["value"], self.results[0].type)
-
-
-_CUSTOM = Operator("Custom", 1, "inputs*: any T -> outputs*: any T")
-"""The table entry of operators outside the table."""
-
-
-@irdl_op_definition
-class Custom(OnnxOp):
-    """``onnx.Custom "com.microsoft" "Gelu"(%x) : ...``: an operator of another domain, kept as it is."""
-
-    name = "onnx.Custom"
-
-    domain_name = prop_def(StringAttr)
-    type_name = prop_def(StringAttr)
-    regions_named = opt_prop_def(ArrayAttr[StringAttr])
-
-    OPERATOR: ClassVar[Operator] = _CUSTOM
-    traits = traits_def()
-
-    @property
-    def op_type(self) -> str:
-        return self.type_name.data
-
-    @property
-    def domain(self) -> str:
-        return self.domain_name.data
-
-    @property
-    def region_names(self) -> Sequence[str]:
-        return [] if self.regions_named is None else [name.data for name in self.regions_named]
-
-    @property
-    def is_random(self) -> bool:
-        return True
-
-    def attribute(self, name: str, default: Any = None) -> Any:
-        attribute = self.attributes.get(name)
-        return default if attribute is None else to_python(attribute)
-
-    def accept_region_names(self, names: Sequence[str]) -> bool:
-        if names:
-            self.regions_named = ArrayAttr(StringAttr(name) for name in names)
-        return True
-
-    def verify_(self) -> None:
-        """Anything goes: only the domain knows."""
-
-    @classmethod
-    def parse_head(cls, parser: Parser) -> dict[str, Attribute]:
-        domain, op_type = parser.parse_str_literal(), parser.parse_str_literal()
-        return {"domain_name": StringAttr(domain), "type_name": StringAttr(op_type)}
-
-    def print_head(self, printer: Printer) -> None:
-        for text in (self.domain, self.op_type):
-            printer.print_string(" ")
-            printer.print_string_literal(text)
 
 
 @irdl_op_definition
@@ -203,10 +161,22 @@ def make_op(
 
 def split_absent(inputs: Sequence[SSAValue | None]) -> tuple[list[SSAValue], dict[str, Attribute]]:
     """Inputs by position as operands and the property that says which are absent; trailing absent ones are dropped."""
-    operands = [value for value in inputs if value is not None]
-    last = max((position for position, value in enumerate(inputs) if value is not None), default=-1)
-    absent = [position for position, value in enumerate(inputs[: last + 1]) if value is None]
-    return operands, {"absent": DenseArrayBase.from_list(i64, absent)} if absent else {}
+    count = max((position + 1 for position, value in enumerate(inputs) if value is not None), default=0)
+    return [value for value in inputs if value is not None], absent_property(inputs[:count])
+
+
+def absent_property(inputs: Sequence[SSAValue | None]) -> dict[str, Attribute]:
+    """The property that says which inputs are absent, also those at the end; none when all are there."""
+    absent = [position for position, value in enumerate(inputs) if value is None]
+    return {"absent": DenseArrayBase.from_list(i64, absent)} if absent else {}
+
+
+def set_inputs(op: OnnxOp, inputs: Sequence[SSAValue | None]) -> None:
+    """Let an operation have other inputs, None for an absent one."""
+    operands, properties = split_absent(inputs)
+    op.operands = operands
+    op.properties.pop("absent", None)
+    op.properties.update(properties)
 
 
 def make_constant(array: Any, *, location: LocationAttr | None = None) -> _ConstantOp:

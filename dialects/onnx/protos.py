@@ -1,44 +1,60 @@
-"""Operations, types and constants of the dialect in ONNX's own form: the protobuf messages of ``onnx.proto``.
+"""Types, constants and attributes of the dialect in ONNX's own form: the protobuf messages of ``onnx.proto``.
 
-:class:`GraphBuilder` writes operations as a GraphProto. Whoever asks the ``onnx`` package something about operations
-(its shape inference, its reference implementation, the exporter) goes through here.
+Whoever asks the ``onnx`` package something about operations (its shape inference, its reference implementation, the
+exporter) goes through here; :mod:`ge.dialects.onnx.graph_builder` writes whole graphs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import onnx
-from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, TypeProto, ValueInfoProto, helper, numpy_helper
+from google.protobuf import text_format
+from google.protobuf.message import Message
+from onnx import AttributeProto, SparseTensorProto, TensorProto, TypeProto, helper, numpy_helper
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
+    BytesAttr,
+    DenseArrayBase,
     DictionaryAttr,
+    FloatAttr,
+    IntegerAttr,
     StringAttr,
     TensorType,
     UnrankedTensorType,
+    i64,
 )
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, TypeAttribute
 
-from ge.dialects.onnx.attributes import TensorAttr, literal_array, to_python
-from ge.dialects.onnx.base import OnnxOp
-from ge.dialects.onnx.ops import Constant, Custom, yielded
-from ge.dialects.onnx.types import ABSENT, STRING, UNKNOWN, MapType, OptionalType, SequenceType
+from ge.dialects.onnx.attributes import SparseAttr, TensorAttr, literal_array, to_python
+from ge.dialects.onnx.rare_attributes import ListAttr, ProtoAttr, RefAttr
+from ge.dialects.onnx.types import STRING, UNKNOWN, MapType, OptionalType, SequenceType
 from ge.ir.constants import element_type, numpy_dtype
-from ge.ir.errors import GeError
-from ge.ir.locations import node_names, where
+
+MessageT = TypeVar("MessageT", bound=Message)
 
 SUB_BYTE = frozenset(
-    {
-        TensorProto.INT4,
-        TensorProto.UINT4,
-        TensorProto.FLOAT4E2M1,
-        *(getattr(TensorProto, name) for name in ("INT2", "UINT2") if hasattr(TensorProto, name)),
-    }
+    TensorProto.DataType.Value(name)
+    for name in ("INT4", "UINT4", "FLOAT4E2M1", "INT2", "UINT2", "FLOAT6E2M3", "FLOAT6E3M2")
+    if name in TensorProto.DataType.keys()  # noqa: SIM118
 )
-"""Element types of which the format packs several into a byte; constants in IR have one a byte."""
+"""Element types that the format packs tighter than one in a byte; constants in IR have one a byte."""
+
+
+def message_text(message: Message) -> str:
+    """A message in the text form of protobuf, on one line."""
+    return text_format.MessageToString(message, as_utf8=True, as_one_line=True)
+
+
+def parse_message(text: str, message: MessageT) -> MessageT:
+    """The message that :func:`message_text` wrote, put into ``message``. Raises ValueError for any other text."""
+    try:
+        return text_format.Parse(text, message)
+    except text_format.ParseError as error:
+        raise ValueError(f"'{text[:80]}' is not a {message.DESCRIPTOR.name}: {error}") from error
 
 
 # Types
@@ -91,12 +107,14 @@ def _dimension(dim: onnx.TensorShapeProto.Dimension) -> int:
 
 
 def dimensions(proto: TypeProto) -> Sequence[onnx.TensorShapeProto.Dimension]:
-    """The dimensions of a tensor type, or of the tensors that a sequence or optional holds."""
+    """The dimensions of a tensor type, or of the tensors that a sequence, optional or map holds."""
     match proto.WhichOneof("value"):
         case "sequence_type":
             return dimensions(proto.sequence_type.elem_type)
         case "optional_type":
             return dimensions(proto.optional_type.elem_type)
+        case "map_type":
+            return dimensions(proto.map_type.value_type)
         case "tensor_type":
             return proto.tensor_type.shape.dim
         case _:
@@ -121,70 +139,164 @@ def proto_of_type(type: Attribute) -> TypeProto:
             return TypeProto()
 
 
-def value_info(name: str, value: SSAValue) -> ValueInfoProto:
-    """Name and type of a value."""
-    return helper.make_value_info(name, proto_of_type(value.type))
+# Constants
 
 
-# Constants and attributes
+TensorMaker: TypeAlias = Callable[[Attribute, Attribute, str], TensorProto]
+"""What makes the message of a constant from its literal, type and name."""
 
 
 def tensor_proto(literal: Attribute, type: Attribute, name: str) -> TensorProto:
-    """A constant as a tensor, its bytes copied into it."""
+    """A constant as a tensor, its bytes copied into it; a sparse one is written out in full."""
     array = literal_array(literal, type)
     data_type = data_type_of(cast("TensorType[Attribute]", type).element_type)
     if data_type in SUB_BYTE or data_type == TensorProto.STRING:
         return numpy_helper.from_array(array, name)
-    return TensorProto(name=name, dims=array.shape, data_type=data_type, raw_data=array.tobytes())
+    return TensorProto(name=name or None, dims=array.shape, data_type=data_type, raw_data=array.tobytes())
 
 
-_ATTRIBUTE_TYPES: Mapping[str, int] = {
-    "int": AttributeProto.INT,
-    "float": AttributeProto.FLOAT,
-    "string": AttributeProto.STRING,
-    "ints": AttributeProto.INTS,
-    "floats": AttributeProto.FLOATS,
-    "strings": AttributeProto.STRINGS,
+def sparse_tensor_proto(
+    literal: SparseAttr, type: Attribute, notes: Mapping[str, Attribute], tensor: TensorMaker = tensor_proto
+) -> SparseTensorProto:
+    """A sparse constant; the notes have what the model says of ``values`` and ``indices``."""
+    shape = cast("TensorType[Attribute]", type).get_shape()
+    parts = {
+        "values": tensor(literal.values, literal.values_type, ""),
+        "indices": tensor(literal.indices, literal.indices_type, ""),
+    }
+    for part, proto in parts.items():
+        add_tensor_notes(proto, _dictionary(notes.get(part)))
+    return SparseTensorProto(dims=shape, **parts)
+
+
+def tensor_notes(tensor: TensorProto) -> dict[str, Attribute]:
+    """What a tensor in an attribute says beside its elements."""
+    notes: dict[str, Attribute] = {}
+    if tensor.name:
+        notes["name"] = StringAttr(tensor.name)
+    if tensor.doc_string:
+        notes["doc"] = StringAttr(tensor.doc_string)
+    if tensor.metadata_props:
+        notes["metadata"] = metadata_attr(tensor)
+    return notes
+
+
+def add_tensor_notes(tensor: TensorProto, notes: Mapping[str, Attribute]) -> None:
+    """The inverse of :func:`tensor_notes`."""
+    for key, field in (("name", "name"), ("doc", "doc_string")):
+        if key in notes:
+            setattr(tensor, field, cast(StringAttr, notes[key]).data)
+    _add_metadata(tensor, notes.get("metadata"))
+
+
+# Attributes
+
+KINDS: Mapping[AttributeProto.AttributeType, str] = {
+    AttributeProto.FLOAT: "float",
+    AttributeProto.INT: "int",
+    AttributeProto.STRING: "string",
+    AttributeProto.TENSOR: "tensor",
+    AttributeProto.GRAPH: "graph",
+    AttributeProto.SPARSE_TENSOR: "sparse_tensor",
+    AttributeProto.TYPE_PROTO: "type",
+    AttributeProto.FLOATS: "floats",
+    AttributeProto.INTS: "ints",
+    AttributeProto.STRINGS: "strings",
+    AttributeProto.TENSORS: "tensors",
+    AttributeProto.GRAPHS: "graphs",
+    AttributeProto.SPARSE_TENSORS: "sparse_tensors",
+    AttributeProto.TYPE_PROTOS: "types",
 }
+"""The word of the operator table for each kind of attribute; those that end in s are lists."""
+
+_KIND_NUMBERS = {kind: number for number, kind in KINDS.items()}
 
 
-def attribute_proto(name: str, attribute: Attribute, kind: str | None) -> AttributeProto:
-    """One attribute of a node; the kind (None: not known) tells what an empty list is a list of."""
-    if isinstance(attribute, TensorAttr):
-        return helper.make_attribute(name, tensor_proto(attribute.literal, attribute.type, name))
+def attribute_proto(name: str, attribute: Attribute, tensor: TensorMaker = tensor_proto) -> AttributeProto:
+    """One attribute of a node."""
+    proto = AttributeProto(name=name)
+    match attribute:
+        case RefAttr():
+            proto.type = _KIND_NUMBERS[attribute.kind.data]
+            proto.ref_attr_name = attribute.target.data
+        case ListAttr():
+            kind = attribute.kind.data
+            proto.type = _KIND_NUMBERS[kind]
+            fields = {"tensors": proto.tensors, "sparse_tensors": proto.sparse_tensors, "types": proto.type_protos}
+            fields[kind].extend(_element_proto(item, tensor) for item in attribute.items)
+        case TensorAttr() if isinstance(attribute.literal, SparseAttr):
+            proto.type = AttributeProto.SPARSE_TENSOR
+            proto.sparse_tensor.CopyFrom(_element_proto(attribute, tensor))
+        case TensorAttr():
+            proto.type = AttributeProto.TENSOR
+            proto.t.CopyFrom(_element_proto(attribute, tensor))
+        case ProtoAttr() | TypeAttribute():
+            proto.type = AttributeProto.TYPE_PROTO
+            proto.tp.CopyFrom(_element_proto(attribute, tensor))
+        case _:
+            _set_plain(proto, attribute)
+    return proto
+
+
+def _set_plain(proto: AttributeProto, attribute: Attribute) -> None:
+    """Put a number, a string or a list of them into a message."""
     value = to_python(attribute)
-    if isinstance(value, Attribute):
-        return AttributeProto(name=name, type=AttributeProto.TYPE_PROTO, tp=proto_of_type(value))
-    return helper.make_attribute(name, value, attr_type=_ATTRIBUTE_TYPES.get(kind or ""))
+    match attribute:
+        case IntegerAttr():
+            proto.type, proto.i = AttributeProto.INT, value
+        case FloatAttr():
+            proto.type, proto.f = AttributeProto.FLOAT, value
+        case StringAttr() | BytesAttr():
+            proto.type, proto.s = AttributeProto.STRING, _encoded(value)
+        case DenseArrayBase() if attribute.elt_type == i64:
+            proto.type = AttributeProto.INTS
+            proto.ints.extend(value)
+        case DenseArrayBase():
+            proto.type = AttributeProto.FLOATS
+            proto.floats.extend(value)
+        case ArrayAttr():
+            proto.type = AttributeProto.STRINGS
+            proto.strings.extend(map(_encoded, value))
+        case _:
+            raise ValueError(f"'{attribute}' is not an attribute of ONNX")
 
 
-def attribute_protos(op: OnnxOp) -> list[AttributeProto]:
-    """The attributes of a node, without its graphs."""
-    specs = op.operator.attributes
-    return [
-        attribute_proto(name, attribute, specs[name].kind if name in specs else None)
-        for name, attribute in op.attributes.items()
-        if "." not in name
-    ]
+def _element_proto(attribute: Attribute, tensor: TensorMaker) -> Any:
+    """A tensor, a sparse tensor or a type as a message."""
+    match attribute:
+        case TensorAttr(literal=SparseAttr() as literal):
+            return sparse_tensor_proto(literal, attribute.type, attribute.notes.data, tensor)
+        case TensorAttr():
+            proto = tensor(attribute.literal, attribute.type, "")
+            add_tensor_notes(proto, attribute.notes.data)
+            return proto
+        case ProtoAttr():
+            return parse_message(attribute.text.data, TypeProto())
+        case _:
+            return proto_of_type(attribute)
 
 
-# Names: what the notes of the importer say
+def _encoded(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
 
 
-def default_output_names(label: str, unnamed: bool, count: int) -> list[str]:
-    """The names of the outputs of a node that are not written down."""
-    return [label] if unnamed and count == 1 else [f"{label}_output_{i}" for i in range(count)]
+def attribute_protos(attributes: Mapping[str, Attribute], tensor: TensorMaker = tensor_proto) -> list[AttributeProto]:
+    """The attributes of a node, without its graphs, from those of the operation."""
+    docs = _dictionary(attributes.get("onnx.attribute_docs"))
+    protos = [attribute_proto(name, value, tensor) for name, value in plain_attributes(attributes).items()]
+    for proto in protos:
+        if proto.name in docs:
+            proto.doc_string = cast(StringAttr, docs[proto.name]).data
+    return protos
 
 
-def result_name(op: Operation, index: int) -> str:
-    """The ONNX name of a result."""
-    written = text_notes(op, "outputs")
-    if len(written) == len(op.results):
-        return written[index]
-    label = next(iter(node_names(op)), "") or op.results[index].name_hint or op.name.rpartition(".")[2]
-    if isinstance(op, Constant):
-        return label
-    return default_output_names(label, "onnx.unnamed" in op.attributes, len(op.results))[index]
+def plain_attributes(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
+    """The attributes of an operation under their ONNX names, without notes."""
+    plain = {name: attribute for name, attribute in attributes.items() if "." not in name}
+    return {**plain, **_dictionary(attributes.get("onnx.attributes"))}
+
+
+# Notes
 
 
 def text_note(op: Operation, note: str) -> str:
@@ -199,122 +311,54 @@ def text_notes(op: Operation, note: str) -> list[str]:
     return [text.data for text in cast("ArrayAttr[StringAttr]", attribute)] if isinstance(attribute, ArrayAttr) else []
 
 
-def add_documentation(proto: Any, op: Operation) -> None:
+def dictionary_note(op: Operation, note: str) -> Mapping[str, Attribute]:
+    """The entries of the note ``onnx.<note>``, none when there is none."""
+    return _dictionary(op.attributes.get(f"onnx.{note}"))
+
+
+def _dictionary(attribute: Attribute | None) -> Mapping[str, Attribute]:
+    return attribute.data if isinstance(attribute, DictionaryAttr) else {}
+
+
+def documentation(proto: Any) -> dict[str, Attribute]:
+    """The notes for the text and the metadata of a message."""
+    notes: dict[str, Attribute] = {}
+    if proto.doc_string:
+        notes["onnx.doc"] = StringAttr(proto.doc_string)
+    if proto.metadata_props:
+        notes["onnx.metadata"] = metadata_attr(proto)
+    return notes
+
+
+def add_documentation(proto: Any, notes: Mapping[str, Attribute]) -> None:
     """Give a message the text and the metadata that the notes ``onnx.doc`` and ``onnx.metadata`` hold."""
-    if doc := text_note(op, "doc"):
-        proto.doc_string = doc
-    attribute = op.attributes.get("onnx.metadata")
-    if isinstance(attribute, DictionaryAttr):
-        for key, value in attribute.data.items():
-            proto.metadata_props.add(key=key, value=cast(StringAttr, value).data)
+    if isinstance(doc := notes.get("onnx.doc"), StringAttr):
+        proto.doc_string = doc.data
+    _add_metadata(proto, notes.get("onnx.metadata"))
 
 
-class GraphBuilder:
-    """Writes operations as graphs. All names in the graphs of one builder differ.
-
-    Constants of more than ``max_constant_bytes`` become inputs of the graph, for a reader that only asks for types.
-    """
-
-    def __init__(self, max_constant_bytes: int | None = None) -> None:
-        self.max_constant_bytes = max_constant_bytes
-        self.names: dict[SSAValue, str] = {}
-        """The ONNX name of each value written."""
-        self._taken: set[str] = set()
-        self._nodes: set[str] = set()
-
-    def graph(
-        self,
-        ops: Iterable[Operation],
-        inputs: Sequence[SSAValue],
-        outputs: Sequence[SSAValue],
-        input_names: Sequence[str] = (),
-        output_names: Sequence[str] = (),
-    ) -> GraphProto:
-        """The graph of ``ops`` (terminators are left out). Raises GE3004 for operations of other dialects.
-
-        An output that is no result of a node of this graph, or is one twice, gets its value from an Identity.
-        """
-        ops = [op for op in ops if op.parent is None or op.parent.last_op is not op or isinstance(op, OnnxOp)]
-        graph = GraphProto()
-        for position, value in enumerate(inputs):
-            self._bind(value, input_names[position] if input_names else value.name_hint or "input")
-            graph.input.append(value_info(self.names[value], value))
-        own = {result for op in ops if not isinstance(op, Constant) for result in op.results}
-        copies: list[NodeProto] = []
-        for position, value in enumerate(outputs):
-            name = output_names[position] if output_names else ""
-            if value in own and value not in self.names:
-                self._bind(value, name or result_name(cast(Operation, value.owner), _index(value)))
-                graph.output.append(value_info(self.names[value], value))
-            else:
-                name = _unique(name or "output", self._taken)
-                copies.append(NodeProto(op_type="Identity", output=[name], name=_unique(name, self._nodes)))
-                graph.output.append(value_info(name, value))
-        for op in ops:
-            self._add(graph, op)
-        copied = [value for value, info in zip(outputs, graph.output, strict=True) if self.names[value] != info.name]
-        for node, value in zip(copies, copied, strict=True):
-            node.input.append(self.names[value])
-        graph.node.extend(copies)
-        return graph
-
-    def _bind(self, value: SSAValue, name: str) -> None:
-        self.names[value] = _unique(name, self._taken)
-
-    def _add(self, graph: GraphProto, op: Operation) -> None:
-        """Add the node, or the initializer, of one operation."""
-        if not isinstance(op, OnnxOp):
-            raise GeError("GE3004", f"operation '{op.name}' has no form in ONNX", where(op))
-        for index, result in enumerate(op.results):
-            if result not in self.names and result.type != ABSENT:
-                self._bind(result, result_name(op, index))
-        if isinstance(op, Constant):
-            self._add_constant(graph, op.attributes["value"], op.results[0])
-            return
-        graph.node.append(self._node(op))
-        if isinstance(op, Custom):
-            known = [result for result in op.results if result.type not in (ABSENT, UNKNOWN)]
-            graph.value_info.extend(value_info(self.names[result], result) for result in known)
-
-    def _add_constant(self, graph: GraphProto, literal: Attribute, value: SSAValue) -> None:
-        nbytes = getattr(literal, "nbytes", 0)
-        if self.max_constant_bytes is not None and nbytes > self.max_constant_bytes:
-            graph.input.append(value_info(self.names[value], value))
-        else:
-            graph.initializer.append(tensor_proto(literal, value.type, self.names[value]))
-
-    def _node(self, op: OnnxOp) -> NodeProto:
-        node = NodeProto(op_type=op.op_type, domain=op.domain or None, attribute=attribute_protos(op))
-        node.input.extend("" if value is None else self._read(op, value) for value in op.input_list())
-        node.output.extend(self.names.get(result, "") for result in op.results)
-        if "onnx.unnamed" not in op.attributes:
-            label = next(iter(node_names(op)), "") or next(filter(None, node.output), op.op_type)
-            node.name = _unique(label, self._nodes)
-        for name, region in zip(op.region_names, op.regions, strict=True):
-            node.attribute.append(AttributeProto(name=name, type=AttributeProto.GRAPH, g=self._body(region.block)))
-        add_documentation(node, op)
-        return node
-
-    def _read(self, op: OnnxOp, value: SSAValue) -> str:
-        if value not in self.names:
-            raise GeError("GE3003", f"'{op.op_type}' reads a value that is not among these operations", where(op))
-        return self.names[value]
-
-    def _body(self, block: Block) -> GraphProto:
-        graph = self.graph(block.ops, block.args, yielded(block))
-        graph.name = next(iter(node_names(cast(Operation, block.last_op))), "body")
-        return graph
+def metadata_attr(proto: Any) -> DictionaryAttr:
+    """The metadata of a message."""
+    return DictionaryAttr({entry.key: StringAttr(entry.value) for entry in proto.metadata_props})
 
 
-def _index(value: SSAValue) -> int:
-    return list(cast(Operation, value.owner).results).index(cast(Any, value))
+def _add_metadata(proto: Any, metadata: Attribute | None) -> None:
+    for key, value in _dictionary(metadata).items():
+        proto.metadata_props.add(key=key, value=cast(StringAttr, value).data)
 
 
-def _unique(name: str, taken: set[str]) -> str:
-    """``name``, or with a number when it is taken; it is taken then."""
-    candidate, number = name, 0
-    while candidate in taken or not candidate:
-        number += 1
-        candidate = f"{name}_{number}"
-    taken.add(candidate)
-    return candidate
+def rest_note(proto: Message, fields: Sequence[str]) -> dict[str, Attribute]:
+    """The note ``onnx.rest``: fields of a message that have no other form, as protobuf writes them."""
+    present = [field for field in fields if hasattr(proto, field) and len(getattr(proto, field))]
+    if not present:
+        return {}
+    rest = type(proto)()
+    for field in present:
+        getattr(rest, field).extend(getattr(proto, field))
+    return {"onnx.rest": StringAttr(message_text(rest))}
+
+
+def add_rest(proto: Message, op: Operation) -> None:
+    """Give a message the fields that the note ``onnx.rest`` holds."""
+    if text := text_note(op, "rest"):
+        proto.MergeFrom(parse_message(text, type(proto)()))

@@ -42,6 +42,7 @@ PASSES: dict[str, str] = {
     "dce": "xdsl.transforms.dead_code_elimination:DeadCodeElimination",
     "licm": "xdsl.transforms.loop_invariant_code_motion:LoopInvariantCodeMotionPass",
     # onnx
+    "inline-functions": "ge.passes.onnx.inline_functions:InlineFunctionsPass",
     "infer-shapes": "ge.passes.onnx.infer_shapes:InferShapesPass",
     "constant-fold": "ge.passes.onnx.constant_fold:ConstantFoldPass",
     "eliminate-identity": "ge.passes.onnx.eliminate_identity:EliminateIdentityPass",

@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.program import INPUT_NAMES, OUTPUT_NAMES, ConstantOp, main_function
 from ge.dialects.onnx import Constant, OnnxOp
+from ge.dialects.onnx.functions import inline_functions
 from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.ir.rewriting import erase_if_unused, replace
@@ -36,13 +37,14 @@ RULES: Rules = {
 class ConvertOnnxToGraphPass(ModulePass):
     """Translate the operators of the model; those without a form at the graph level become `graph.host` regions.
 
-    Results keep their types, operations the names of the nodes. No operator of the ONNX standard is refused; operators
-    of unknown domains are, all at once (GE4001).
+    Results keep their types, operations the names of the nodes. Functions of the model are inlined first. No operator
+    of the ONNX standard is refused; operators of unknown domains are, all at once (GE4001).
     """
 
     name = "convert-onnx-to-graph"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        inline_functions(op)
         refuse_custom(op)
         main = main_function(op)
         block = main.body.block
@@ -86,11 +88,10 @@ def convert_constants(block: Block) -> None:
     for op in list(block.ops):
         if not isinstance(op, Constant) or erase_if_unused(op):
             continue
-        value = op.attributes["value"]
-        if isinstance(value, ArrayAttr):
+        if isinstance(op.literal, ArrayAttr):
             move_to_host(op)
         else:
-            replace(op, ConstantOp(value, tensor(op.results[0])))
+            replace(op, ConstantOp(op.literal, tensor(op.results[0])))
 
 
 RENAMED = {"onnx.input_names": INPUT_NAMES, "onnx.output_names": OUTPUT_NAMES, "onnx.graph_name": "graph.name"}

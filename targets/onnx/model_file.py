@@ -15,7 +15,7 @@ from google.protobuf.message import Message
 
 from ge.ir.constants import MAX_DENSE_BYTES
 from ge.ir.errors import GeError
-from ge.targets.onnx.wire import PIECE_MARK, WireError, split
+from ge.targets.onnx.wire import PIECE_MARK, WireError, split, split_message
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class ByteRange:
     view: memoryview
     file: Path | None
     offset: int
+    field: int = onnx.TensorProto.RAW_DATA_FIELD_NUMBER
+    """The field of TensorProto that they are, which may be one of a certain element type."""
 
 
 @dataclass
@@ -102,7 +104,7 @@ def map_file(path: Path) -> memoryview:
 def open_model(source: str | Path | onnx.ModelProto) -> ModelFile:
     """Open a model file, or take a model that is in memory. Raises GE1001, GE1010, GE1011 or GE1020."""
     if isinstance(source, onnx.ModelProto):
-        return _from_bytes(memoryview(_serialised(source)), "model", None, ())
+        return _from_message(source)
     path = Path(source)
     try:
         data = map_file(path)
@@ -111,15 +113,14 @@ def open_model(source: str | Path | onnx.ModelProto) -> ModelFile:
     return _from_bytes(data, str(path), path.resolve(), (path.parent, path.resolve().parent))
 
 
-def _serialised(model: onnx.ModelProto) -> bytes:
+def _from_message(source: onnx.ModelProto) -> ModelFile:
+    """A model in memory; its large tensors are taken out of a copy, so that it may have any size."""
+    proto, pieces = onnx.ModelProto(), list[bytes]()
     try:
-        return model.SerializeToString()
-    except Exception as error:
-        raise GeError(
-            "GE1010",
-            f"the model in memory cannot be serialised: {error}",
-            remedy="Save it with external data (onnx.save_model(..., save_as_external_data=True)) and give the path.",
-        ) from error
+        split_message(source, proto, MAX_DENSE_BYTES, pieces)
+    except UnicodeDecodeError:
+        return _checked(ModelFile(source, "model", []))
+    return _checked(ModelFile(proto, "model", [ByteRange(memoryview(piece), None, 0) for piece in pieces]))
 
 
 def _from_bytes(data: memoryview, name: str, file: Path | None, folders: tuple[Path, ...]) -> ModelFile:
@@ -132,12 +133,18 @@ def _from_bytes(data: memoryview, name: str, file: Path | None, folders: tuple[P
         raise _malformed(data, name, f"the message breaks off at byte {error.position} of {len(data)}") from error
     except Exception as error:
         raise _malformed(data, name, str(error)) from error
+    pieces = [ByteRange(data[at : at + length], file, at, field) for at, length, field in ranges]
+    return _checked(ModelFile(proto, name, pieces, folders))
+
+
+def _checked(model: ModelFile) -> ModelFile:
+    """The model, unless it is none. Raises GE1010 or GE1020."""
+    proto, name = model.proto, model.name
     if (culprit := _not_text(proto)) is not None:
         raise GeError("GE1020", f"'{name}': {culprit} is not UTF-8 text", name)
     if not proto.HasField("graph") or not (proto.ir_version or proto.opset_import):
         raise GeError("GE1010", f"'{name}' has no graph or no version", name)
-    pieces = [ByteRange(data[offset : offset + length], file, offset) for offset, length in ranges]
-    return ModelFile(proto, name, pieces, folders)
+    return model
 
 
 def _not_text(message: Message) -> str | None:

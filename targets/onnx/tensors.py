@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 from onnx import SparseTensorProto, TensorProto, numpy_helper
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType
 from xdsl.ir import Attribute
 
-from ge.dialects.onnx.attributes import literal_of
-from ge.dialects.onnx.protos import SUB_BYTE, element_type_of
+from ge.dialects.onnx import STRING, SparseAttr, TensorAttr
+from ge.dialects.onnx.attributes import literal_of, string_attr
+from ge.dialects.onnx.protos import SUB_BYTE, element_type_of, tensor_notes
 from ge.ir.attributes import WeightsAttr
-from ge.ir.constants import numpy_dtype
+from ge.ir.constants import MAX_DENSE_BYTES, numpy_dtype
 from ge.ir.errors import GeError
-from ge.targets.onnx.model_file import ModelFile
+from ge.targets.onnx.model_file import ByteRange, ModelFile
 
 
 def literal_of_tensor(tensor: TensorProto, model: ModelFile) -> tuple[Attribute, TensorType[Attribute]]:
@@ -23,48 +24,88 @@ def literal_of_tensor(tensor: TensorProto, model: ModelFile) -> tuple[Attribute,
 
     Raises GE1014 when the tensor has another number of elements than its shape says, GE1020 for an unknown type.
     """
-    shape = tuple(tensor.dims)
-    if tensor.data_location != TensorProto.EXTERNAL:
-        return literal_of(_array(tensor, model).reshape(shape))
-    data = model.external_bytes(tensor)
-    if tensor.data_type in SUB_BYTE or tensor.data_type == TensorProto.STRING:
-        inline = TensorProto(data_type=tensor.data_type, dims=tensor.dims, raw_data=data.view.tobytes())
-        return literal_of(_array(inline, model).reshape(shape))
-    type = TensorType(element_type_of(tensor.data_type), shape)
-    expected = math.prod(shape) * numpy_dtype(type.element_type).itemsize
-    if data.view.nbytes != expected:
-        what = f"tensor '{tensor.name}' of shape {list(shape)} needs {expected} bytes, has {data.view.nbytes}"
-        raise GeError("GE1014", what, model.name)
-    return WeightsAttr.from_buffer(data.view, data.file, data.offset), type
-
-
-def _array(tensor: TensorProto, model: ModelFile) -> Any:
     if tensor.data_type not in _KNOWN_TYPES:
         what = f"tensor '{tensor.name}' has element type number {tensor.data_type}, which does not exist"
         raise GeError("GE1020", what, model.name)
-    try:
-        return numpy_helper.to_array(tensor)
-    except Exception as error:
-        raise GeError("GE1014", f"tensor '{tensor.name}': {error}", model.name) from error
+    if tensor.data_location == TensorProto.EXTERNAL:
+        return _external(tensor, model)
+    if tensor.data_type == TensorProto.STRING:
+        return _strings(tensor, model)
+    return literal_of(_array(tensor, model))
 
 
 _KNOWN_TYPES = frozenset(TensorProto.DataType.values()) - {TensorProto.UNDEFINED}
 
-MAX_SPARSE_BYTES = 1 << 28
-"""Bytes that a sparse tensor may take when it is written out: a few numbers in a file can ask for any amount."""
+_FIELD_TYPES = {
+    TensorProto.FLOAT_DATA_FIELD_NUMBER: (TensorProto.FLOAT, TensorProto.COMPLEX64),
+    TensorProto.DOUBLE_DATA_FIELD_NUMBER: (TensorProto.DOUBLE, TensorProto.COMPLEX128),
+}
+"""The element types whose bytes lie in a typed field as they do in memory."""
+
+
+def _external(tensor: TensorProto, model: ModelFile) -> tuple[Attribute, TensorType[Attribute]]:
+    """A tensor whose bytes are not in the message."""
+    data = model.external_bytes(tensor)
+    if tensor.data_type not in _FIELD_TYPES.get(data.field, (tensor.data_type,)):
+        what = f"tensor '{tensor.name}' has its elements in a field of another type"
+        raise GeError("GE1014", what, model.name)
+    if tensor.data_type in SUB_BYTE:
+        inline = TensorProto(data_type=tensor.data_type, dims=tensor.dims, raw_data=data.view.tobytes())
+        return literal_of(_array(inline, model))
+    if tensor.data_type == TensorProto.STRING:
+        raise GeError("GE1014", f"tensor '{tensor.name}' has strings outside the model", model.name)
+    type = TensorType(element_type_of(tensor.data_type), tensor.dims)
+    expected = math.prod(tensor.dims) * numpy_dtype(type.element_type).itemsize
+    if data.view.nbytes != expected:
+        raise GeError("GE1014", _wrong_size(tensor, expected, data), model.name)
+    if data.view.nbytes <= MAX_DENSE_BYTES:
+        return literal_of(np.frombuffer(data.view, numpy_dtype(type.element_type)).reshape(tensor.dims))
+    return WeightsAttr.from_buffer(data.view, data.file, data.offset), type
+
+
+def _wrong_size(tensor: TensorProto, expected: int, data: ByteRange) -> str:
+    name, shape = tensor.name, list(tensor.dims)
+    return f"tensor '{name}' of shape {shape} needs {expected} bytes, has {data.view.nbytes}"
+
+
+def _strings(tensor: TensorProto, model: ModelFile) -> tuple[Attribute, TensorType[Attribute]]:
+    items = tensor.string_data
+    if len(items) != math.prod(tensor.dims):
+        what = f"tensor '{tensor.name}' of shape {list(tensor.dims)} has {len(items)} strings"
+        raise GeError("GE1014", what, model.name)
+    return ArrayAttr(map(string_attr, items)), TensorType(STRING, tensor.dims)
+
+
+def _array(tensor: TensorProto, model: ModelFile) -> Any:
+    try:
+        return numpy_helper.to_array(tensor).reshape(tuple(tensor.dims))
+    except Exception as error:
+        raise GeError("GE1014", f"tensor '{tensor.name}': {error}", model.name) from error
 
 
 def literal_of_sparse(sparse: SparseTensorProto, model: ModelFile) -> tuple[Attribute, TensorType[Attribute]]:
-    """A sparse tensor, written out in full. Raises GE1014 when its parts do not fit, or it would be too large."""
-    values, indices = _array(sparse.values, model), _array(sparse.indices, model)
-    shape = tuple(sparse.dims)
-    if min(shape, default=0) < 0 or math.prod(shape) * values.dtype.itemsize > MAX_SPARSE_BYTES:
-        what = f"sparse tensor '{sparse.values.name}' has shape {list(shape)}, more than {MAX_SPARSE_BYTES} bytes"
-        raise GeError("GE1014", what, model.name)
-    dense = np.zeros(shape, values.dtype)
+    """A sparse tensor as literal and type. Raises GE1014 when its parts do not fit."""
+    values, values_type = literal_of_tensor(sparse.values, model)
+    indices, indices_type = literal_of_tensor(sparse.indices, model)
+    literal = SparseAttr(values, values_type, indices, indices_type)
     try:
-        flat = indices if indices.ndim == 1 else np.ravel_multi_index(tuple(indices.T), dense.shape)
-        dense.reshape(-1)[flat] = values
+        literal.positions(sparse.dims)
     except (IndexError, TypeError, ValueError) as error:
         raise GeError("GE1014", f"sparse tensor '{sparse.values.name}': {error}", model.name) from error
-    return literal_of(dense)
+    return literal, TensorType(values_type.element_type, sparse.dims)
+
+
+def tensor_attr(tensor: TensorProto, model: ModelFile) -> TensorAttr:
+    """A tensor in an attribute of a node."""
+    return TensorAttr(*literal_of_tensor(tensor, model), DictionaryAttr(tensor_notes(tensor)))
+
+
+def sparse_attr(sparse: SparseTensorProto, model: ModelFile) -> TensorAttr:
+    """A sparse tensor in an attribute of a node."""
+    return TensorAttr(*literal_of_sparse(sparse, model), DictionaryAttr(sparse_notes(sparse)))
+
+
+def sparse_notes(sparse: SparseTensorProto) -> dict[str, Attribute]:
+    """What the parts of a sparse tensor say beside their elements."""
+    notes = {"values": tensor_notes(sparse.values), "indices": tensor_notes(sparse.indices)}
+    return {part: DictionaryAttr(entries) for part, entries in notes.items() if entries}

@@ -3,12 +3,15 @@
 An ``.onnx`` file is one protobuf message. Its tensors are contiguous byte ranges of it, so a scan over the wire format
 (tag, length, payload) finds where each lies. :func:`split` returns the *skeleton*, the same message without those
 ranges, small and quick to decode, and the ranges. In the skeleton a removed range is an external tensor whose location
-is ``#<index>``.
+is ``#<index>``. :func:`split_message` does the same to a message in memory.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from google.protobuf.message import Message
 
 PIECE_MARK = "#"
 """First character of the location of a removed tensor; no file name of a model starts with it."""
@@ -32,6 +35,14 @@ _VARINT, _FIXED64, _LENGTH_DELIMITED, _FIXED32 = 0, 1, 2, 5
 _FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
 
 
+class Piece(NamedTuple):
+    """A tensor that was taken out: where its bytes lie, and the field of TensorProto that they were in."""
+
+    offset: int
+    length: int
+    field: int
+
+
 class WireError(ValueError):
     """The bytes are not a protobuf message: a length or a tag is impossible. ``position`` is where, in bytes."""
 
@@ -40,15 +51,15 @@ class WireError(ValueError):
         self.position = position
 
 
-def split(data: memoryview, min_bytes: int) -> tuple[bytes, list[tuple[int, int]]]:
-    """The skeleton of a serialised ModelProto, and the (offset, length) of each tensor of more than ``min_bytes``."""
-    pieces: list[tuple[int, int]] = []
+def split(data: memoryview, min_bytes: int) -> tuple[bytes, list[Piece]]:
+    """The skeleton of a serialised ModelProto, and the place of each tensor of more than ``min_bytes``."""
+    pieces: list[Piece] = []
     chunks = _without_tensors(data, 0, len(data), "ModelProto", min_bytes, pieces)
     return b"".join(chunks), pieces
 
 
 def _without_tensors(
-    data: memoryview, start: int, end: int, message: str, min_bytes: int, pieces: list[tuple[int, int]]
+    data: memoryview, start: int, end: int, message: str, min_bytes: int, pieces: list[Piece]
 ) -> list[bytes | memoryview]:
     """The bytes of one message in chunks, large tensor payloads replaced."""
     children = _CHILDREN.get(message, {})
@@ -69,7 +80,7 @@ def _without_tensors(
         field = tag >> 3
         if message == "TensorProto" and field in _TENSOR_BYTES:
             chunks += [data[copied:field_start], _external(len(pieces))]
-            pieces.append((payload, length))
+            pieces.append(Piece(payload, length, field))
         elif field in children:
             inner = _without_tensors(data, payload, position, children[field], min_bytes, pieces)
             size = sum(len(chunk) for chunk in inner)
@@ -119,3 +130,22 @@ def _external(index: int) -> bytes:
     key, value = b"location", f"{PIECE_MARK}{index}".encode()
     entry = bytes([1 << 3 | 2, len(key)]) + key + bytes([2 << 3 | 2, len(value)]) + value
     return bytes([_EXTERNAL_DATA_TAG, len(entry)]) + entry + _DATA_LOCATION_EXTERNAL
+
+
+def split_message(source: Message, target: Message, min_bytes: int, pieces: list[bytes]) -> None:
+    """Copy a message to an empty one, but for raw data of more than ``min_bytes``, which goes to ``pieces``."""
+    children = _CHILDREN.get(source.DESCRIPTOR.name, {})
+    for field, value in source.ListFields():
+        part: Any = getattr(target, field.name)
+        if field.number in children:
+            for inner in value if field.is_repeated else (value,):
+                split_message(inner, part.add() if field.is_repeated else part, min_bytes, pieces)
+        elif field.is_repeated:
+            part.extend(value)
+        elif field.type == field.TYPE_MESSAGE:
+            part.CopyFrom(value)
+        elif field.name == "raw_data" and len(value) > min_bytes:
+            target.MergeFromString(_external(len(pieces)))
+            pieces.append(value)
+        else:
+            setattr(target, field.name, value)

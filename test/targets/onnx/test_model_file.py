@@ -15,6 +15,7 @@ from onnx import TensorProto, external_data_helper, helper, numpy_helper
 
 from ge.dialects.onnx.meaning import run_module
 from ge.ir.errors import GeError
+from ge.targets.onnx.exporter import export_model
 from ge.targets.onnx.importer import import_model
 from ge.targets.onnx.wire import split
 
@@ -112,8 +113,8 @@ def test_split_takes_large_tensors_out(tmp_path: Path) -> None:
     model = add_model()
     data = model.SerializeToString()
     skeleton, pieces = split(memoryview(data), 256)
-    ((offset, length),) = pieces
-    assert data[offset : offset + length] == WEIGHTS.tobytes()
+    (piece,) = pieces
+    assert data[piece.offset : piece.offset + piece.length] == WEIGHTS.tobytes()
     tensor = onnx.ModelProto.FromString(skeleton).graph.initializer[0]
     assert (tensor.name, list(tensor.dims), tensor.data_type) == ("w", [300], TensorProto.FLOAT)
     assert split(memoryview(data), 10**6) == (data, [])
@@ -226,9 +227,9 @@ def test_element_types_that_do_not_exist() -> None:
 @pytest.mark.parametrize(
     ("dims", "indices", "message"),
     [
-        ([1 << 40], [0], "is too large|more than"),
         ([-2], [0], "shape .-2."),
-        ([4], [4], "out of bounds"),
+        ([4], [4], "indices from 4 to 4"),
+        ([4], [-1], "indices from -1"),
         ([4], [[0, 0]], "."),
     ],
 )
@@ -281,4 +282,6 @@ def test_placeholders_are_no_names_of_dimensions() -> None:
     y = helper.make_tensor_value_info("y", TensorProto.FLOAT, ["?", "?", "n", "n"])
     graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", [x], [y])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    assert '{onnx.dims = ["", "", "n", "n"]}' in str(import_model(model))
+    module = import_model(model)
+    assert 'onnx.dims = ["", "", "n", "n"]' in str(module)
+    assert export_model(module).graph.input[0] == x

@@ -220,7 +220,8 @@ def test_chains_of_changed_nodes_and_names() -> None:
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 11)], ir_version=8)
     feeds = {"x": f32(1, 3, 4)}
     exported = export_model(import_model(model))
-    assert [(node.name, node.op_type, list(node.output)) for node in exported.graph.node] == [
+    others = [node for node in exported.graph.node if node.op_type != "Constant"]
+    assert [(node.name, node.op_type, list(node.output)) for node in others] == [
         ("first", "Squeeze", ["a"]),
         ("", "Unsqueeze", ["first_Constant"]),
         ("", "ReduceMean", ["y"]),

@@ -30,7 +30,6 @@ NOT_COMPARED = {
     "test_bernoulli_expanded": "random",
     "test_bernoulli_seed": "random",
     "test_bernoulli_seed_expanded": "random",
-    "test_if_opt": "the case gives a list for an optional that its model leaves empty",
     "test_resize_downsample_scales_cubic_align_corners": "the case takes the unrounded length, unlike the standard",
     "test_resize_downsample_scales_linear_align_corners": "the case takes the unrounded length, unlike the standard",
     **{

@@ -17,7 +17,13 @@ if TYPE_CHECKING:
 
 
 def check(op: OnnxOp) -> None:
-    """Raise VerifyException when ``op`` is not what the standard says: counts, attributes, regions or types."""
+    """Raise VerifyException when ``op`` is not what the standard says: counts, attributes, regions or types.
+
+    Raises GE3015 when its operands contradict each other, and GE3016 when its results have other types than the shape
+    rule of the operator infers.
+    """
+    from ge.dialects.onnx.shapes.verification import check_shapes  # the rules are many, and not needed to register ops
+
     operator = op.operator
     inputs = [None if value is None else value.type for value in op.input_list()]
     outputs = [None if type == ABSENT else type for type in op.result_types]
@@ -26,6 +32,7 @@ def check(op: OnnxOp) -> None:
     _check_attributes(op, operator)
     _check_regions(op)
     _check_types(operator, inputs, outputs)
+    check_shapes(op)
 
 
 def _check_count(side: str, types: Sequence[Attribute | None], parameters: Sequence[Parameter]) -> None:

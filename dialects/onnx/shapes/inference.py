@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from xdsl.dialects.builtin import FunctionType
+from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ge.dialects.onnx.base import OnnxOp
-from ge.dialects.onnx.custom import Custom
+from ge.dialects.onnx.custom import Call, Custom
 from ge.dialects.onnx.ops import Constant, yielded
 from ge.dialects.onnx.schema import Operator
 from ge.dialects.onnx.shapes import signature
 from ge.dialects.onnx.shapes.node import Node
 from ge.dialects.onnx.shapes.rules import DATA_DEPENDENT, apply_rule, rule_name, rule_of
+from ge.dialects.onnx.shapes.signature import Names
 from ge.dialects.onnx.shapes.types import attribute_value, type_of_value, value_of_constant, value_of_type
 from ge.dialects.onnx.shapes.values import Dim, Tensor, Value, contradict, refine
 from ge.dialects.onnx.types import ABSENT
@@ -62,25 +63,33 @@ def _defaults(operator: Operator) -> Mapping[str, Any]:
 
 
 def infer_operation(op: OnnxOp, node: Node) -> tuple[list[Value], str] | None:
-    """What is known of the results of an operation, and by which rule; None without one. Raises GE3015."""
+    """What is known of the results of an operation, and by which rule; None without one. Raises GE3015.
+
+    The rules of operators outside the table are not binding: the standard does not define them.
+    """
     rule = rule_of(op.op_type, op.domain)
     if rule is None:
         return None
-    return apply_rule(rule, node, None if isinstance(op, Custom) else op.operator), rule_name(rule)
+    if not isinstance(op, Custom):
+        return apply_rule(rule, node, op.operator), rule_name(rule)
+    try:
+        return apply_rule(rule, node, None), rule_name(rule)
+    except GeError:
+        return None
 
 
 class Inference:
     """What is known of the values of one function.
 
     A dimension that nothing is known of gets an invented name, so that it is known to be the same wherever it comes
-    back. ``stated`` has what the model says of values, names of dimensions included; where it says nothing, the types
-    in the IR count. Raises GE3015 for an operation whose operands contradict each other, and GE3016 when what is stated
-    contradicts what is inferred, unless the operation is in a branch that need not run.
+    back. What the IR says of a result, in its type and in notes, counts where nothing is inferred. Raises GE3015 for an
+    operation whose operands contradict each other, and GE3016 when what is stated contradicts what is inferred, unless
+    the operation is in a branch that need not run.
     """
 
-    def __init__(self, stated: Mapping[SSAValue, Value] | None = None) -> None:
+    def __init__(self, names: Names | None = None) -> None:
         self.known: dict[SSAValue, Inferred] = {}
-        self._stated = stated or {}
+        self._names = names or Names()
         self._invented: dict[tuple[SSAValue, int], Dim] = {}
         self._errors: list[GeError] | None = None
         """Of the operations of the innermost region that is being inferred; None outside."""
@@ -120,7 +129,7 @@ class Inference:
         visited: set[str] = set()
         if op.regions:
             node.region = partial(self._region, op, node, visited)
-        found = infer_operation(op, node)
+        found = self._call(op, node) if isinstance(op, Call) else infer_operation(op, node)
         for name in {*op.region_names} - visited:
             self._region_errors(op.region(name).block, [])
         if found is None:
@@ -132,11 +141,20 @@ class Inference:
             values = with_contents(node, values)
         return values, rule
 
+    def _call(self, op: Call, node: Node) -> tuple[Sequence[Value], str]:
+        """What the function that is called gives for the inputs; its own values are not noted."""
+        from ge.dialects.onnx.functions import instantiate
+
+        block = instantiate(op).block
+        given = [*map(node.value, range(len(block.args)))]
+        return Inference(self._names).run(block, given)[: len(op.results)], f"function {op.op_type}"
+
     def _checked(self, op: OnnxOp, result: SSAValue, value: Value, rule: str) -> Value:
         """An inferred result, completed by what is stated. Raises GE3016 when that contradicts it."""
-        stated = self._stated.get(result)
-        stated = value_of_type(result.type) if stated is None else stated
+        stated = signature.stated_result(op, result, self._names)
         if contradict(value, stated):
+            if isinstance(op, Custom):
+                return stated
             raise contradiction(op, result, stated, value, rule)
         return refine(value, stated, numbers=op.op_type not in DATA_DEPENDENT)
 
@@ -196,11 +214,18 @@ def contradiction(op: OnnxOp, value: SSAValue, stated: Value, inferred: Value, r
     return GeError("GE3016", what, where(op))
 
 
-def infer_function(function: FuncOp, stated: Mapping[SSAValue, Value] | None = None) -> Inference:
+def infer_function(function: FuncOp) -> Inference:
     """Infer what is known of all values of a function from its arguments. The function does not change."""
-    inference = Inference(stated)
-    inference.run(function.body.block, signature.read_arguments(function, signature.read_names(function)))
+    names = signature.read_names(function)
+    inference = Inference(names)
+    inference.run(function.body.block, signature.read_arguments(function, names))
     return inference
+
+
+def main_function(module: ModuleOp) -> FuncOp | None:
+    """The function that a module is about: the first that is not private."""
+    functions = (op for op in module.ops if isinstance(op, FuncOp))
+    return next((op for op in functions if op.sym_visibility != StringAttr("private")), None)
 
 
 # Writing types

@@ -142,7 +142,9 @@ class Fixed:
     """Bounds of names, by their new names."""
 
 
-def fix_shapes(declared: Mapping[str, Shape | None], asked: Mapping[str, Sequence[Asked]], where: str) -> Fixed:
+def fix_shapes(
+    declared: Mapping[str, Shape | None], asked: Mapping[str, Sequence[Asked]], where: str | None = None
+) -> Fixed:
     """Give inputs the sizes that are asked for. A name that gets a size has it in all inputs.
 
     When one name gets different sizes, each input keeps what is asked for it, and the name means nothing elsewhere.
@@ -235,7 +237,7 @@ def fix_arguments(function: FuncOp, asked: Mapping[str, Sequence[Asked]]) -> Non
     names = input_names(function)
     values = signature.read_arguments(function, signature.read_names(function))
     declared = {name: value.shape for name, value in zip(names, values, strict=True) if isinstance(value, Tensor)}
-    fixed = fix_shapes(declared, asked, "the arguments of the function")
+    fixed = fix_shapes(declared, asked)
     new: list[Value] = []
     for name, argument, value in zip(names, list(block.args), values, strict=True):
         if isinstance(value, Tensor):

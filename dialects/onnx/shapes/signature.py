@@ -14,10 +14,10 @@ from typing import Any, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, StringAttr, i64
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue, TypeAttribute
 
 from ge.dialects.onnx.shapes.types import value_of_type
-from ge.dialects.onnx.shapes.values import Dim, OptionalOf, SequenceOf, Shape, Tensor, Value
+from ge.dialects.onnx.shapes.values import Dim, OptionalOf, SequenceOf, Shape, Tensor, Value, refine
 from ge.maths.symbols import Interval, Size, parse, symbol
 
 DIMS, BOUNDS = "onnx.dims", "onnx.bounds"
@@ -107,6 +107,25 @@ def _read(values: Sequence[SSAValue], notes: ArrayAttr[DictionaryAttr] | None, n
             known = named_shape(known, [text.data for text in cast("ArrayAttr[StringAttr]", texts)], names)
         found.append(known)
     return found
+
+
+def stated_result(op: Operation, result: SSAValue, names: Names) -> Value:
+    """What the type of a result says of it, and the note ``onnx.stated`` of its operation."""
+    stated = value_of_type(result.type)
+    note = op.attributes.get("onnx.stated")
+    if not isinstance(note, ArrayAttr):
+        return stated
+    entries = cast("ArrayAttr[Attribute]", note).data
+    index = cast(OpResult, result).index
+    entry = entries[index] if index < len(entries) else None
+    if not isinstance(entry, DictionaryAttr):
+        return stated
+    if isinstance(type := entry.data.get("onnx.type"), TypeAttribute):
+        stated = refine(stated, value_of_type(type))
+    texts = entry.data.get(DIMS)
+    if isinstance(texts, ArrayAttr):
+        stated = named_shape(stated, [text.data for text in cast("ArrayAttr[StringAttr]", texts)], names)
+    return stated
 
 
 def write_arguments(function: FuncOp, values: Sequence[Value]) -> None:

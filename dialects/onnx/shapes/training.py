@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from ge.dialects.onnx.shapes.node import Node, Result, Rule
+from ge.dialects.onnx.shapes.values import Tensor
 
 
 def _optimiser(states: int) -> Callable[[Node], Sequence[Result]]:
@@ -13,7 +14,7 @@ def _optimiser(states: int) -> Callable[[Node], Sequence[Result]]:
     def updated_tensors(node: Node) -> Sequence[Result]:
         """The tensors and their states, which keep their shapes; the gradients do not come back."""
         count = (len(node.inputs) - 2) // (2 + states)
-        values = [node.value(position) for position in range(2, len(node.inputs))]
+        values = [Tensor(node.element(i), node.shape(i)) for i in range(2, len(node.inputs))]
         return [*values[:count], *values[2 * count :]]
 
     return updated_tensors
@@ -21,7 +22,7 @@ def _optimiser(states: int) -> Callable[[Node], Sequence[Result]]:
 
 def gradient(node: Node) -> Sequence[Result]:
     """The shapes of the tensors of attribute `xs`, which come first among the inputs."""
-    return [node.value(position) for position in range(len(node.attribute("xs") or ()))]
+    return [Tensor(node.element(i), node.shape(i)) for i in range(len(node.attribute("xs") or ()))]
 
 
 RULES: Mapping[str, Rule] = {

@@ -18,7 +18,8 @@ def check_shapes(op: OnnxOp) -> None:
     """Compare the types of results with what the rule of the operator infers from the types of the operands.
 
     Raises GE3016 for a result whose type cannot be, and GE3015 for operands that cannot go together. The latter is no
-    error in a branch of an `If`, which may be there for other shapes than it is ever reached with.
+    error in a branch of an `If`, which may be there for other shapes than it is ever reached with, nor as long as the
+    operation is in no function, when it may still come to be in such a branch.
     """
 
     def region(name: str, arguments: Sequence[Value]) -> Sequence[Value]:
@@ -29,7 +30,7 @@ def check_shapes(op: OnnxOp) -> None:
     try:
         found = infer_operation(op, node)
     except GeError:
-        if _is_in_branch(op):
+        if _may_not_run(op):
             return
         raise
     if found is None:
@@ -48,11 +49,11 @@ def _stated(value: SSAValue) -> Value:
     return value_of_type(value.type)
 
 
-def _is_in_branch(op: OnnxOp) -> bool:
-    """Whether an operation is inside of an `If`."""
+def _may_not_run(op: OnnxOp) -> bool:
+    """Whether an operation is inside of an `If`, or may come to be."""
     parent = op.parent_op()
     while isinstance(parent, OnnxOp):
         if parent.op_type == "If":
             return True
         parent = parent.parent_op()
-    return False
+    return parent is None

@@ -107,18 +107,19 @@ func.func @inside(%c: tensor<i1>) -> tensor<f32> {
   func.return %y : tensor<f32>
 }
 
-// Kept: random operators also with a seed, other domains, what fails (the axis does not exist)
+// Kept: random operators also with a seed, other domains, what fails (the index does not exist)
 // CHECK-LABEL: func.func @kept
 // CHECK:         onnx.RandomUniform() {seed = 1.0, shape = [2]}
 // CHECK-NEXT:    onnx.Bernoulli(%a)
 // CHECK-NEXT:    onnx.Custom "com.example" "Add"(%a)
-// CHECK-NEXT:    onnx.Concat(%a, %a) {axis = 3}
+// CHECK-NEXT:    onnx.Gather(%a, %i)
 func.func @kept() {
+  %i = onnx.Constant dense<[0, 1, 2, 3]> : tensor<4xi64>
   %a = onnx.Constant dense<[0.5, 0.25]> : tensor<2xf32>
   %b = onnx.RandomUniform() {seed = 1.0, shape = [2]} : () -> tensor<2xf32>
   %c = onnx.Bernoulli(%a) : (tensor<2xf32>) -> tensor<2xf32>
   %d = onnx.Custom "com.example" "Add"(%a) : (tensor<2xf32>) -> tensor<2xf32>
-  %e = onnx.Concat(%a, %a) {axis = 3} : (tensor<2xf32>, tensor<2xf32>) -> tensor<4xf32>
+  %e = onnx.Gather(%a, %i) : (tensor<2xf32>, tensor<4xi64>) -> tensor<4xf32>
   "test.op"(%b, %c, %d, %e) : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<4xf32>) -> ()
   func.return
 }

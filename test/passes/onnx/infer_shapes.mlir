@@ -2,7 +2,7 @@
 // RUN: ge-opt %s --infer-shapes | filecheck %s --check-prefix=DYNAMIC
 // RUN: not ge-opt %s --infer-shapes='input-shape="z:2"' 2>&1 | filecheck %s --check-prefix=UNKNOWN
 // RUN: not ge-opt %s --infer-shapes='input-shape="x:2,5,4"' 2>&1 | filecheck %s --check-prefix=CONTRADICTS
-// RUN: not ge-opt %s --infer-shapes='input-shape="x:2,-1,4"' 2>&1 | filecheck %s --check-prefix=FORM
+// RUN: not ge-opt %s --infer-shapes='input-shape="x:2,1.5,4"' 2>&1 | filecheck %s --check-prefix=FORM
 
 // With a fixed input, the shape that the model computes for itself is a constant and all types are known.
 // CHECK:       func.func @main(%x: tensor<2x3x4xf32>, %c: tensor<i1>) -> (tensor<2x12xf32>, tensor<2x3x4xf32>)
@@ -18,9 +18,9 @@
 // DYNAMIC:       onnx.Shape
 // DYNAMIC:       onnx.Reshape({{.*}}) : (tensor<?x3x4xf32>, tensor<2xi64>) -> tensor<?x12xf32>
 
-// UNKNOWN:     'z' is not an input; the inputs are x, c
-// CONTRADICTS: input 'x' of type tensor<?x3x4xf32> cannot have shape [2, 5, 4]
-// FORM:        'x:2,-1,4' is not of the form 'name:1,3,224,224'
+// UNKNOWN:     'z' is not an input of the model; its inputs are x[?, 3, 4], c[]
+// CONTRADICTS: input 'x' cannot have shape 2,5,4: it is x[?, 3, 4]
+// FORM:        'x:2,1.5,4' is no list of input shapes: expected {{.*}} a number, got '1.5,4'
 
 func.func @main(%x: tensor<?x3x4xf32>, %c: tensor<i1>) -> (tensor<*xf32>, tensor<*xf32>) attributes {onnx.input_names = ["x", "c"]} {
   %zero = onnx.Constant dense<0> : tensor<1xi64>

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TypeProto, ValueInfoProto, helper
+from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TypeProto, ValueInfoProto, helper, inliner
 
 from ge.dialects.onnx import OPSET
+from ge.dialects.onnx.shape_inference import infer_types, value_types
 from ge.ir.errors import GeError
 from ge.targets.onnx.adapters.conversion import (
     AI_ONNX,
@@ -124,10 +125,9 @@ def write_for_opset(model: ModelProto, types: dict[str, TypeProto], target: int)
     """
     if not LOWEST_TARGET <= target <= OPSET:
         raise GeError("GE2006", f"opset {target} is not between {LOWEST_TARGET} and {OPSET}", "--target-opset")
+    if not _lower_functions(model, target):
+        types = _inline_functions(model)
     refused = Conversion(model.graph, types, OPSET, target).run()
-    for function in model.functions:
-        known = {value.name: value.type for value in function.value_info}
-        refused += Conversion(function, known, OPSET, target).run()
     if refused:
         first = refused[0]
         what = f"{first.node.op_type} cannot be written for opset {target}: {first.why}"
@@ -135,11 +135,37 @@ def write_for_opset(model: ModelProto, types: dict[str, TypeProto], target: int)
         lowest = max(refusal.lowest for refusal in refused)
         remedy = f"Give --target-opset={lowest} or more."
         raise GeError("GE1021", what, _named(first.node), why=_others(refused), remedy=remedy)
+    _state_opset(model, target)
+    model.ir_version = helper.find_min_ir_version_for(model.opset_import, ignore_unknown=True)
+
+
+def _lower_functions(model: ModelProto, target: int) -> bool:
+    """Write the functions of a model for an opset, if all can be: others may be possible where types are known."""
+    lowered: list[FunctionProto] = []
+    for function in model.functions:
+        copy = FunctionProto()
+        copy.CopyFrom(function)
+        if Conversion(copy, {value.name: value.type for value in copy.value_info}, OPSET, target).run():
+            return False
+        lowered.append(copy)
+    del model.functions[:]
+    model.functions.extend(lowered)
+    return True
+
+
+def _inline_functions(model: ModelProto) -> dict[str, TypeProto]:
+    """Inline the functions of a model of nodes of opset :data:`OPSET`; the types of all values."""
+    _state_opset(model, OPSET)
+    model.CopyFrom(inliner.inline_local_functions(model))
+    inferred = infer_types(model)
+    return {name: value.type for graph in graphs_of(inferred.graph) for name, value in value_types(graph).items()}
+
+
+def _state_opset(model: ModelProto, opset: int) -> None:
     for owner in (model, *model.functions):
         for entry in owner.opset_import:
             if entry.domain in AI_ONNX:
-                entry.version = target
-    model.ir_version = helper.find_min_ir_version_for(model.opset_import, ignore_unknown=True)
+                entry.version = opset
 
 
 def _named(node: NodeProto) -> str:

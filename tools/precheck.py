@@ -1,8 +1,9 @@
 """ge-compiler --mode=3: everything that stands in the way of compiling a model, at once.
 
 A compilation stops at its first error; here each part of the model is looked at for itself: the file, the opsets, the
-data of every tensor, every node, every input. When nothing stands in the way, notes say which operators will run on the
-host, and why. A finding names operator, domain, opset and node, as far as it is about one.
+data of every tensor, every node, every input. When all of that is right, the model is compiled, without writing a file,
+and notes say which operators will run on the host, and why. A finding names operator, domain, opset and node, as far as
+it is about one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, cast
 
-from onnx import GraphProto, NodeProto, TensorProto
+from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 
 from ge.dialects.graph import ConstantOp, HostOp
@@ -28,7 +30,7 @@ from ge.targets.onnx.graph_importer import graph_inputs
 from ge.targets.onnx.input_shapes import describe, fix_input_shapes
 from ge.targets.onnx.model_file import ModelFile, open_model
 from ge.targets.onnx.opsets import check_node, domain_versions
-from ge.tools.compilation import FUSE, LOWER, OPTIMISE, CompileOptions, import_static, run_stage
+from ge.tools.compilation import FUSE, STAGES, CompileOptions, import_static, run_stage
 
 
 @dataclass(frozen=True)
@@ -202,19 +204,23 @@ def _check_inputs(graph: GraphProto, shapes: Mapping[str, Sequence[int]], name: 
         yield _finding(GeError("GE3011", what, remedy=remedy), node=value.name)
 
 
-# The way to the graph level
+# The compilation
 
 
 def _check_compilation(options: CompileOptions) -> Iterator[Finding]:
-    """What importing and translating the model raises; without an error, a note for each operator of the host."""
+    """What compiling the model raises, and a note for each operator of the host."""
     try:
         module = import_static(options)
-        for stage in (OPTIMISE, LOWER, FUSE):
+        for stage in STAGES:
             run_stage(stage, module, options)
-        proto = open_model(options.model).proto
+            if stage is FUSE:
+                yield from _host_operators(module, open_model(options.model).proto)
     except GeError as error:
         yield _finding(error)
-        return
+
+
+def _host_operators(module: ModuleOp, proto: ModelProto) -> Iterator[Finding]:
+    """A note for each node that the AI Core has no kernel for, once fusion has done what it can."""
     nodes = {_label(node): node for node in proto.graph.node}
     for op in main_function(module).body.block.ops:
         if isinstance(op, ConstantOp | ReturnOp) or (reason := obstacle(op)) is None:

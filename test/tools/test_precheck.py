@@ -142,6 +142,11 @@ def test_what_only_the_import_finds(tmp_path: Path) -> None:
     assert (newer.code, newer.opset) == ("GE1015", 999)
 
 
+def test_what_only_a_late_stage_finds(tmp_path: Path) -> None:
+    model = model_of(helper.make_node("Relu", ["x"], ["y"], name="relu"), shape=(1, 256, 16384, 16384))
+    assert one(model, tmp_path).code == "GE4022"
+
+
 def test_shapes_given_are_no_problem(tmp_path: Path) -> None:
     model = model_of(helper.make_node("Relu", ["x"], ["y"]), shape=("N", 3))
     assert '--input_shape="x:1,3"' in one(model, tmp_path).remedy

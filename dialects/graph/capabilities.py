@@ -10,8 +10,10 @@ The passes move what has no kernel to the host, and the lowering to `tile` has a
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Any, Literal, TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f16, f32
@@ -59,6 +61,9 @@ POOL_WINDOW_BYTES = 96 * 1024
 
 SOFTMAX_ROW_ELEMENTS = 8192
 """The longest row of a softmax: a row and its float32 intermediates lie in the unified buffer."""
+
+MAX_LANE_RUNS = 1024
+"""Runs of channels that a kernel puts together in blocks of 16, other than whole blocks: each is code of its own."""
 
 COMPUTE_TYPES = (f16, f32)
 """Element types of a model that the AI Core computes on, both as float16."""
@@ -240,13 +245,29 @@ def _softmax(op: SoftmaxOp) -> str | None:
 
 
 def _concat(op: ConcatOp) -> str | None:
-    if len(shape_of(op.y)) == 4 and op.axis.value.data % 4 == 1:
-        return None
-    return "it does not join the channels of feature maps"
+    if len(shape_of(op.y)) != 4 or op.axis.value.data % 4 != 1:
+        return "it does not join the channels of feature maps"
+    return _mixture(op.xs, range(shape_of(op.y)[1]))
 
 
 def _gather_channels(op: GatherChannelsOp) -> str | None:
-    return None if len(shape_of(op.y)) == 4 else "it does not gather channels of feature maps"
+    if len(shape_of(op.y)) != 4:
+        return "it does not gather channels of feature maps"
+    return _mixture(op.xs, op.indices.get_values())
+
+
+def _mixture(xs: Sequence[SSAValue], indices: Sequence[int]) -> str | None:
+    """Whether a choice of the channels of `xs`, laid end to end, is too scattered for a kernel."""
+    sizes = [shape_of(x)[1] for x in xs]
+    ends = list(accumulate(sizes))
+    sources = [bisect_right(ends, index) for index in indices]
+    places = [(source, index - ends[source] + sizes[source]) for source, index in zip(sources, indices, strict=True)]
+    runs = 0
+    for start in range(0, len(places), C0):
+        block = places[start : start + C0]
+        breaks = sum((source, channel + 1) != after for (source, channel), after in pairwise(block))
+        runs += breaks + 1 if breaks or block[0][1] % C0 else 0
+    return None if runs <= MAX_LANE_RUNS else f"channels from {runs} places are more than {MAX_LANE_RUNS}"
 
 
 def _no_kernel(reason: str) -> Callable[[Any], str]:

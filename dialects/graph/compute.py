@@ -402,7 +402,7 @@ class LrnOp(TensorOp):
         )
 
     def infer_shape(self) -> Shape:
-        return shapes.axis_of(shape_of(self.x), 1)
+        return shapes.lrn(shape_of(self.x), self.size.value.data)
 
 
 def _same_element_type(a: SSAValue, b: SSAValue) -> None:

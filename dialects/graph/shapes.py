@@ -103,6 +103,13 @@ def batch_norm(x: Shape, scale: Shape, bias: Shape, mean: Shape, var: Shape) -> 
     return x
 
 
+def lrn(x: Shape, size: int) -> Shape:
+    """`x` [N, C, ...] itself; `size` channels are summed."""
+    if size < 1:
+        raise ValueError(f"{size} channels cannot be summed")
+    return axis_of(x, 1)
+
+
 def matmul(a: Shape, b: Shape, bias: Shape | None = None) -> Shape:
     """`a` [..., M, K] times `b` [..., K, N] gives [..., M, N]; the leading dimensions broadcast. `bias` is [N]."""
     if len(a) < 2 or len(b) < 2:

@@ -25,7 +25,7 @@ def batch_norm(op: OnnxOp, emit: Emitter) -> Results:
 def lrn(op: OnnxOp, emit: Emitter) -> Results:
     """LRN over channels."""
     x = feature(op, "X")
-    if x is None or len(shape_of(x)) < 2:
+    if x is None or len(shape_of(x)) < 2 or op.attribute("size") < 1:
         return None
     return emit.add(LrnOp(x, op.attribute("size"), op.attribute("alpha"), op.attribute("beta"), op.attribute("bias")))
 

@@ -19,6 +19,9 @@ from ge.passes.graph import report
 
 NAME = "decompose-lrn"
 
+MAX_CHANNELS = 2048
+"""The band of ones has the square of this many elements (networks that use LRN have up to 512 channels)."""
+
 
 @dataclass(frozen=True)
 class DecomposeLrnPass(ModulePass):
@@ -29,7 +32,7 @@ class DecomposeLrnPass(ModulePass):
     of float16: with AlexNet's alpha = 1e-4 and size = 5, up to |x| = 57 000 instead of 255.
 
     Left alone: other ranks than 4; channels that are not a multiple of 16, whose pad lanes the power would make
-    infinite; a negative alpha, and a bias that is not positive.
+    infinite; a negative alpha, and a bias that is not positive; more channels than `MAX_CHANNELS`.
     """
 
     name = NAME
@@ -45,7 +48,7 @@ def decompose(op: LrnOp) -> bool:
     alpha, beta, bias = op.alpha.value.data, op.beta.value.data, op.bias.value.data
     if len(shape) != 4:
         return False
-    if shape[1] % C0 or alpha < 0 or bias <= 0:
+    if shape[1] % C0 or shape[1] > MAX_CHANNELS or alpha < 0 or bias <= 0:
         report.missed(NAME, op, f"{shape[1]} channels, alpha {alpha}, bias {bias}")
         return False
     size = op.size.value.data

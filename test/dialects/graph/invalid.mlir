@@ -115,3 +115,11 @@ func.func @main(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> tensor<1x4x
   %y = graph.conv2d %x, %w pads [-1, -1, -1, -1] : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x4x4xf32>
   func.return %y : tensor<1x4x4x4xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<1x16x2x2xf32>) -> tensor<1x16x2x2xf32> {
+  // expected-error@+1 {{0 channels cannot be summed}}
+  %y = graph.lrn %x size 0 alpha 1.0 beta 0.75 bias 2.0 : (tensor<1x16x2x2xf32>) -> tensor<1x16x2x2xf32>
+  func.return %y : tensor<1x16x2x2xf32>
+}

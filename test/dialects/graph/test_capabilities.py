@@ -57,6 +57,14 @@ def test_elementwise_operations_take_any_format_but_not_where_padding_could_be_d
     assert formats(graph.BinaryOp("div", value(1, 3, 4, 5), value(3, 1, 1))) == []
 
 
+def test_whole_blocks_of_channels_are_no_places() -> None:
+    x = value(1, 1 << 15, 1, 1)
+    assert obstacle(graph.GatherChannelsOp([x], [*range(1 << 14, 1 << 15), *range(1 << 14)])) is None
+    assert obstacle(graph.ConcatOp([x] * 100, 1)) is None
+    assert obstacle(graph.GatherChannelsOp([x], range(8, 1 << 14))) is None
+    assert obstacle(graph.GatherChannelsOp([x], range(1023, -1, -1))) is None
+
+
 REFUSED: list[tuple[Operation, str]] = [
     (graph.UnaryOp(value(2, element_type=f64), "relu"), "the element type is f64"),
     (graph.UnaryOp(value(DYNAMIC_INDEX), "relu"), "a shape is not static"),
@@ -78,6 +86,8 @@ REFUSED: list[tuple[Operation, str]] = [
     (graph.SoftmaxOp(value(3, 4), 0), "the axis is not the last"),
     (graph.SoftmaxOp(value(1, 10000), 1), "a row is longer"),
     (graph.ConcatOp([value(1, 2), value(1, 2)], 1), "does not join the channels"),
+    (graph.GatherChannelsOp([value(1, 1040, 1, 1)], range(1039, -1, -1)), "from 1040 places are more than 1024"),
+    (graph.ConcatOp([value(1, 1, 1, 1)] * 1026, 1), "from 1026 places are more than 1024"),
     (graph.TransposeOp(value(2, 3), (1, 0)), "transposing has no kernel"),
     (graph.LrnOp(value(1, 3, 2, 2), 3), "not decomposed"),
 ]

@@ -15,6 +15,7 @@ func.func @main(%x: tensor<1x16x2x2xf32>) -> tensor<1x16x2x2xf32> {
 
 // Left alone: channels that do not fill a block, another rank, a negative alpha, a bias of zero.
 // CHECK-COUNT-4: graph.lrn
+// CHECK-NOT: graph.conv2d
 func.func @main(%x: tensor<1x15x2x2xf32>, %z: tensor<1x16x2xf32>, %w: tensor<1x16x2x2xf32>)
     -> (tensor<1x15x2x2xf32>, tensor<1x16x2xf32>, tensor<1x16x2x2xf32>, tensor<1x16x2x2xf32>) {
   %a = graph.lrn %x size 5 alpha 1.0 beta 0.75 bias 2.0 : (tensor<1x15x2x2xf32>) -> tensor<1x15x2x2xf32>
@@ -22,4 +23,14 @@ func.func @main(%x: tensor<1x15x2x2xf32>, %z: tensor<1x16x2xf32>, %w: tensor<1x1
   %c = graph.lrn %w size 5 alpha -1.0 beta 0.75 bias 2.0 : (tensor<1x16x2x2xf32>) -> tensor<1x16x2x2xf32>
   %d = graph.lrn %w size 5 alpha 1.0 beta 0.75 bias 0.0 : (tensor<1x16x2x2xf32>) -> tensor<1x16x2x2xf32>
   func.return %a, %b, %c, %d : tensor<1x15x2x2xf32>, tensor<1x16x2xf32>, tensor<1x16x2x2xf32>, tensor<1x16x2x2xf32>
+}
+
+// -----
+
+// Left alone: so many channels that the band of ones would be larger than the tensor ever is.
+// CHECK: graph.lrn
+// CHECK-NOT: graph.conv2d
+func.func @main(%x: tensor<1x2064x2x2xf32>) -> tensor<1x2064x2x2xf32> {
+  %y = graph.lrn %x size 5 alpha 1.0 beta 0.75 bias 2.0 : (tensor<1x2064x2x2xf32>) -> tensor<1x2064x2x2xf32>
+  func.return %y : tensor<1x2064x2x2xf32>
 }

@@ -46,7 +46,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
-from xdsl.utils.exceptions import ParseError
+from xdsl.utils.exceptions import ParseError, VerifyException
 from xdsl.utils.lexer import Input, Position, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
@@ -199,7 +199,8 @@ class GeParser(Parser):
     def _parse_optional_integer_or_float_type(self) -> TypeAttribute | None:
         token = self._current_token
         found = super()._parse_optional_integer_or_float_type()
-        if isinstance(found, IntegerType) and found.width.data > MAX_INTEGER_WIDTH:
+        width: int = cast(Any, found).width.data if isinstance(found, IntegerType) else 0
+        if width > MAX_INTEGER_WIDTH:
             self.raise_error(f"integers have at most {MAX_INTEGER_WIDTH} bits", token.span)
         return found
 
@@ -345,9 +346,12 @@ def parse_text(
         raise GeError("GE3001", error.msg, str(error.span.get_location())) from error
     except RecursionError as error:
         raise GeError("GE3001", "regions are nested too deeply", _stop(parser, name)) from error
-    except Exception as error:  # xDSL and the parse methods of operations raise all kinds on malformed text
-        what = str(error) or type(error).__name__
-        raise GeError("GE3001", what, _stop(parser, name)) from error
+    except (ValueError, OverflowError, NotImplementedError, VerifyException) as error:  # what operations say of text
+        raise GeError("GE3001", str(error) or type(error).__name__, _stop(parser, name)) from error
+    except Exception as error:
+        what = f"internal error: {type(error).__name__}: {error}"
+        remedy = "Report this with the text; --debug shows the traceback."
+        raise GeError("GE3001", what, _stop(parser, name), remedy=remedy) from error
 
 
 def _stop(parser: GeParser | None, name: str) -> str:

@@ -88,3 +88,19 @@ def test_escapes_of_other_writers_are_strings() -> None:
 def test_aliases() -> None:
     (op,) = parse_module('!t = tensor<2xf32>\n#a = 7 : i32\n%0 = "test.op"() {a = #a} : () -> !t').ops
     assert (str(op.results[0].type), str(op.attributes["a"])) == ("tensor<2xf32>", "7 : i32")
+
+
+@pytest.mark.parametrize(
+    ("raised", "what"),
+    [(ValueError("no such size"), "no such size"), (KeyError("size"), "internal error: KeyError: 'size'")],
+)
+def test_a_fault_of_a_parse_method_is_no_error_of_the_text(
+    raised: Exception, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def parse(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr("xdsl.dialects.func.ReturnOp.parse", parse)
+    with pytest.raises(GeError) as error:
+        parse_module("func.func @f() {\n  func.return\n}", name="t.mlir")
+    assert (error.value.code, error.value.what) == ("GE3001", what)

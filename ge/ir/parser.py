@@ -202,7 +202,7 @@ class GeParser(Parser):
         width: int = cast(Any, found).width.data if isinstance(found, IntegerType) else 0
         if width > MAX_INTEGER_WIDTH:
             self.raise_error(f"integers have at most {MAX_INTEGER_WIDTH} bits", token.span)
-        return found
+        return cast("TypeAttribute | None", found)
 
     # Speed
 

@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,12 @@ MODELS = {
 
 COLUMNS = (
     *("model", "cosine", "max error", "top-1", "compile s", "peak MB", "kernels", "launches", "host"),
-    *("simulation s", "Mcycles", "est. ms", "access MB", "without fusion", "change"),
+    *("simulation s", "Mcycles", "est. ms"),
+)
+
+FUSION_COLUMNS = (
+    *("model", "launches", "without", "access MB", "without", "change", "transfers MB", "without", "change"),
+    *("Mcycles", "without", "change"),
 )
 
 
@@ -64,14 +70,12 @@ def compile_and_run(model: Path, shapes: str, *options: str) -> Result:
     return Result(json.loads(done.stdout), error)
 
 
-def row(name: str, model: Path, shapes: str) -> list[str]:
-    """The cells of one model."""
-    result = compile_and_run(model, shapes, "--compare")
+def row(name: str, result: Result) -> list[str]:
+    """The cells of one model in the first table."""
     if result.report is None:
         return [name, f"not compiled: {result.error}", *[""] * (len(COLUMNS) - 2)]
     compilation, run = result.report["compilation"], result.report["run"]
     worst = min(result.report["agreement"], key=lambda each: each["cosine"])
-    with_fusion, without = compilation["access_bytes"], compilation["access_bytes_without_fusion"]
     return [
         name,
         f"{worst['cosine']:.7f}",
@@ -85,13 +89,26 @@ def row(name: str, model: Path, shapes: str) -> list[str]:
         f"{run['simulation_seconds']:.1f}",
         f"{run['cycles'] / 1e6:.2f}",
         f"{1e3 * run['device_seconds']:.2f}",
-        f"{with_fusion / 1e6:.1f}",
-        f"{without / 1e6:.1f}",
-        f"{100 * (with_fusion / without - 1):+.0f} %",
     ]
 
 
-def markdown(rows: list[list[str]]) -> str:
+def fusion_row(name: str, fused: Result, unfused: Result) -> list[str]:
+    """The cells of one model in the table of what fusion saves."""
+    if fused.report is None or unfused.report is None:
+        return [name, *["not compiled"] * (len(FUSION_COLUMNS) - 1)]
+    cells = [name, *(str(result.report["compilation"]["launches"]) for result in (fused, unfused) if result.report)]
+    for part, key in (("compilation", "access_bytes"), ("run", "gm_bytes"), ("run", "cycles")):
+        after, before = fused.report[part][key], unfused.report[part][key]
+        cells += [f"{after / 1e6:.2f}", f"{before / 1e6:.2f}", f"{100 * (after / before - 1):+.0f} %"]
+    return cells
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a table."""
+    return [f"| {' | '.join(cells)} |" for cells in (columns, ["---"] * len(columns), *rows)]
+
+
+def markdown(rows: Sequence[Sequence[str]], fusion_rows: Sequence[Sequence[str]]) -> str:
     """The page."""
     lines = [
         "# Results on public models",
@@ -99,12 +116,17 @@ def markdown(rows: list[list[str]]) -> str:
         "Written by `python -m bench.spine --models=DIR`. Every model is compiled for Ascend310P3, run once on the",
         "simulator on random inputs (seed 0) and compared with onnxruntime in float32. Errors are parts of the largest",
         "value of the output; the worst output is shown. Cycles and milliseconds are estimates from the description of",
-        "the chip, not measurements. *access* is the size of the operands and results of all launches, and what it",
-        f"would be without fusion. Machine: {platform.machine()}, Python {platform.python_version()}.",
+        f"the chip, not measurements. Machine: {platform.machine()}, Python {platform.python_version()}.",
         "",
-        f"| {' | '.join(COLUMNS)} |",
-        f"|{'---|' * len(COLUMNS)}",
-        *(f"| {' | '.join(cells)} |" for cells in rows),
+        *table(COLUMNS, rows),
+        "",
+        "## What fusion saves",
+        "",
+        "The same models with and without (`--no-fusion`) the fusion passes. *access* is the size of the operands and",
+        "results of all launches, weights included; *transfers* is what the kernels move from and to device memory on",
+        "the simulator, where cores read weights and overlapping rows more than once.",
+        "",
+        *table(FUSION_COLUMNS, fusion_rows),
         "",
     ]
     return "\n".join(lines)
@@ -117,15 +139,18 @@ def main() -> None:
     parser.add_argument("names", nargs="*", choices=[*MODELS, []], help="the models to run (default all)")
     arguments = parser.parse_args()
     rows: list[list[str]] = []
+    fusion_rows: list[list[str]] = []
     for name, shapes in MODELS.items():
         folder = model_folder() if name.startswith("light_") else arguments.models
         model = folder / f"{name}.onnx"
         if not model.is_file() or (arguments.names and name not in arguments.names):
             continue
         start = time.perf_counter()
-        rows.append(row(name, model, shapes))
+        fused = compile_and_run(model, shapes, "--compare")
+        rows.append(row(name, fused))
+        fusion_rows.append(fusion_row(name, fused, compile_and_run(model, shapes, "--run", "--no-fusion")))
         print(f"{' | '.join(rows[-1])}  ({time.perf_counter() - start:.0f} s)", flush=True)
-        RESULTS.write_text(markdown(rows))
+        RESULTS.write_text(markdown(rows, fusion_rows))
 
 
 if __name__ == "__main__":

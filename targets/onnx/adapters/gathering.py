@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ge.targets.onnx.adapters.builder import Builder
 from ge.targets.onnx.adapters.registry import down, up
-from ge.targets.onnx.adapters.values import Node, RefusalError
+from ge.targets.onnx.adapters.values import Node
 
 
 @up("Scatter", 9, 11)
@@ -33,8 +33,6 @@ def batches_by_index(node: Node, new: Builder) -> None:
     full = new.add("Concat", [numbers, flat_indices], axis=-1)
     result = new.name(node.op_type)
     new.replace([flat_data, full], [result], without=["batch_dims"])
-    if rank < batch + width:
-        raise RefusalError("its indices are longer than the rank of its data")
     outer = new.add("Slice", [index_shape, new.constant([0]), new.constant([index_rank - 1])])
     inner = new.add("Slice", [data_shape, new.constant([batch + width]), new.constant([rank])])
     new.add("Reshape", [result, new.add("Concat", [outer, inner], axis=0)], node.outputs)

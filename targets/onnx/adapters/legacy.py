@@ -53,10 +53,8 @@ def drop_broadcast(node: Node, new: Builder) -> None:
 @up("PRelu", 6, 7)
 def align_slope(node: Node, new: Builder) -> None:
     """One slope per channel, the second axis; since opset 7 it is broadcast from the last axis."""
-    slope, rank = node.shape("slope"), node.rank("X")
-    if slope is None or len(slope) != 1 or slope == [1] or rank <= 2:
-        if slope is None:
-            raise RefusalError("the shape of its input 'slope' is not known")
+    rank = node.rank("X")
+    if node.rank("slope") != 1 or node.shape("slope") == [1] or rank <= 2:
         return
     new.replace([node.input("X"), new.unsqueeze(node.input("slope"), list(range(1, rank - 1)))])
 

@@ -64,7 +64,7 @@ def boundaries() -> Iterator[tuple[str, int, int]]:
 def keeps_meaning(op_type: str, old: int, new: int) -> bool:
     """Whether every node of ``op_type`` that is legal at opset ``old`` means the same at opset ``new``."""
     first, last = schema_at(op_type, old), schema_at(op_type, new)
-    if first is None or last is None:
+    if first is None or last is None or last.deprecated:
         return False
     versions = (schema.since_version for schema in histories()[op_type])
     return all(is_widening(op_type, v) for v in versions if first.since_version < v <= last.since_version)

@@ -210,6 +210,8 @@ DOWN: list[tuple[str, int, int, list[Array | None], dict[int, Any], dict[str, An
     ("MaxPool", 22, 12, [f32(1, 1, 2, 5)], {},
      {"kernel_shape": [1, 3], "strides": [2, 3], "pads": [0, 1, 0, 1], "ceil_mode": 1}),
     ("LpPool", 18, 11, [f32(1, 2, 7, 8)], {}, {"kernel_shape": [2, 3], "strides": [2, 2], "ceil_mode": 1, "p": 3}),
+    ("AveragePool", 19, 11, [f32(1, 2, 7)], {}, {"kernel_shape": [2], "dilations": [1]}),
+    ("LpPool", 18, 11, [f32(1, 2, 7)], {}, {"kernel_shape": [2], "dilations": [1], "ceil_mode": 0}),
     # normalization
     ("GroupNormalization", 21, 17, [f32(1, 4, 3, 3), f32(4), f32(4)], {}, {"num_groups": 2}),
     ("LayerNormalization", 17, 11, [f32(2, 3, 4), f32(4), f32(4)], {}, {}),
@@ -221,12 +223,17 @@ DOWN: list[tuple[str, int, int, list[Array | None], dict[int, Any], dict[str, An
     ("Resize", 19, 18, [f32(1, 1, 4, 4)], {2: np.array([1, 1, 2, 0.5], np.float32)},
      {"coordinate_transformation_mode": "half_pixel_symmetric", "mode": "linear"}),
     ("Resize", 18, 13, [f32(1, 1, 4, 4)], {2: np.array([1, 1, 2, 2], np.float32)}, {"antialias": 1, "mode": "linear"}),
+    ("Resize", 18, 13, [f32(1, 1, 4, 4)], {3: np.array([1, 1, 8, 8])}, {"antialias": 1, "mode": "linear"}),
+    ("Resize", 18, 11, [f32(1, 1, 4, 4), np.array([0.2, 0.1, 0.8, 0.9], np.float32), None], {3: np.array([3, 3])},
+     {"axes": [2, 3], "mode": "linear", "coordinate_transformation_mode": "tf_crop_and_resize"}),
     # sampling
     ("RoiAlign", 16, 11, [f32(1, 2, 8, 8), np.array([[0, 0, 4, 4]], np.float32), np.array([0])], {},
      {"output_height": 2, "output_width": 2, "coordinate_transformation_mode": "output_half_pixel"}),
     ("DFT", 20, 19, [f32(1, 8, 4, 1)], {2: np.array(1)}, {}),
     ("DFT", 20, 17, [f32(1, 8, 4, 1)], {}, {}),
     # shapes
+    ("OptionalHasElement", 18, 15, [f32(2)], {}, {}),
+    ("OptionalGetElement", 18, 15, [f32(2)], {}, {}),
     ("Shape", 15, 11, [f32(2, 3, 4)], {}, {"start": 1}),
     ("Shape", 15, 14, [f32(2, 3, 4)], {}, {"start": -2, "end": -1}),
     ("Reshape", 14, 13, [f32(0, 3)], {1: np.array([3, 0])}, {"allowzero": 1}),
@@ -244,6 +251,15 @@ DOWN: list[tuple[str, int, int, list[Array | None], dict[int, Any], dict[str, An
     ("QuantizeLinear", 21, 13, [f32(4)], {1: np.float32(0.01), 2: np.array(3, np.int16)}, {}),
     ("DequantizeLinear", 21, 13, [np.array([-300, 5, 700], np.int16)],
      {1: np.float32(0.5), 2: np.array(7, np.int16)}, {}),
+    ("QuantizeLinear", 13, 11, [f32(4)], {1: np.float32(0.1), 2: np.uint8(3)}, {"axis": 0}),
+    ("DequantizeLinear", 13, 11, [np.array([3, 4], np.uint8)], {1: np.float32(0.1)}, {"axis": 0}),
+    ("DequantizeLinear", 23, 22, [np.array([3, 4], np.uint8)], {1: np.float32(0.1)}, {"output_dtype": 10}),
+    ("DequantizeLinear", 21, 19, [np.array([3, -4], np.int16)], {1: np.float16(0.5), 2: np.array(7, np.int16)}, {}),
+    ("QuantizeLinear", 23, 22, [f32(4)], {1: np.float32(0.5), 2: np.uint8(3)}, {"precision": 1}),
+    ("QuantizeLinear", 23, 22, [f32(4)], {1: np.float32(0.5), 2: np.uint8(3)}, {"precision": 10}),
+    ("QuantizeLinear", 23, 21, [f32(4).astype(np.float16)], {1: np.float32(0.5), 2: np.uint8(3)}, {}),
+    ("QuantizeLinear", 21, 19, [f32(4, 2)], {1: np.ones((2, 2), np.float32)},
+     {"axis": 0, "block_size": 2, "output_dtype": TensorProto.FLOAT8E4M3FN}),
     ("QuantizeLinear", 21, 19, [f32(4)], {1: np.float32(0.01)}, {"output_dtype": TensorProto.INT8}),
     ("QuantizeLinear", 19, 13, [f32(4).astype(np.float16)], {1: np.float16(0.5), 2: np.array(1, np.int8)}, {}),
 ]  # fmt: skip
@@ -266,14 +282,39 @@ def test_older_form_computes_the_same(
     given: dict[str, Any],
 ) -> None:
     model, feeds = one_node(op_type, opset, inputs, constants, OUTPUTS.get(op_type, 1), **given)
-    half = any(value.dtype == np.float16 for value in feeds.values())
+    half = TensorProto.FLOAT16 in {
+        value.type.tensor_type.elem_type for value in (*model.graph.input, *model.graph.output)
+    }
     lowered(model, target, feeds, 1e-3 if half else F32)
+
+
+@pytest.mark.parametrize("auto_pad", ["SAME_UPPER", "SAME_LOWER"])
+def test_average_with_dilations_and_padding_by_size(auto_pad: str) -> None:
+    """Against the definition: onnxruntime and the reference of onnx both forget the dilations in the padding."""
+    model, feeds = one_node(
+        "AveragePool", 19, [f32(1, 1, 8)], kernel_shape=[3], dilations=[2], strides=[2], auto_pad=auto_pad
+    )
+    exported = export_model(import_model(model), 11)
+    onnx.checker.check_model(exported, full_check=True)
+    x = feeds["x0"][0, 0]
+    begin = -1 if auto_pad == "SAME_UPPER" else -2  # 4 windows that reach over 5 elements: 3 of padding
+    windows = [[start, start + 2, start + 4] for start in range(begin, begin + 8, 2)]
+    means = [np.mean([x[i] for i in window if 0 <= i < 8]) for window in windows]
+    assert_close(run_reference(exported, feeds), {"y0": np.array([[means]], np.float32)}, F32)
 
 
 def test_training_of_batch_normalization() -> None:
     inputs: list[Array | None] = [f32(2, 3, 4), f32(3), f32(3), f32(3), np.abs(f32(3))]
     model, feeds = one_node("BatchNormalization", 15, inputs, outputs=3, training_mode=1, momentum=0.7)
     assert "BatchNormalization" not in operators(lowered(model, 13, feeds))
+
+
+def test_random_bfloat16_is_made_in_float() -> None:
+    model, _ = one_node("RandomUniform", 22, [], shape=[2, 3], dtype=TensorProto.BFLOAT16, low=-1.0)
+    exported = export_model(import_model(model), 13)
+    onnx.checker.check_model(exported, full_check=True)
+    assert operators(exported) == ["RandomUniform", "Cast"]
+    assert attributes(exported.graph.node[0])["low"] == -1
 
 
 def test_bfloat16_computes_in_float() -> None:
@@ -298,6 +339,13 @@ REFUSED: list[tuple[str, int, int, list[Array | None], dict[int, Any], dict[str,
     ("Pow", 13, 11, [np.array([2, 3]), np.array([2, 3])], {}, {}, 12, "64-bit"),
     ("Resize", 18, 13, [f32(1, 1, 8, 8)], {2: np.array([1, 1, 0.5, 0.5], np.float32)},
      {"antialias": 1, "mode": "linear"}, 18, "antialias"),
+    ("Resize", 18, 13, [f32(1, 1, 8, 8)], {3: np.array([1, 1, 4, 4])},
+     {"antialias": 1, "keep_aspect_ratio_policy": "not_larger", "mode": "linear"}, 18, "antialias"),
+    ("Resize", 18, 13, [f32(1, 1, 9, 6)], {3: np.array([4, 5])},
+     {"axes": [2, 3], "keep_aspect_ratio_policy": "not_smaller"}, 18, "keep_aspect_ratio_policy"),
+    ("AveragePool", 22, 19, [f32(1, 1, 2, 5)], {},
+     {"kernel_shape": [1, 3], "strides": [2, 3], "pads": [0, 0, 1, 0], "ceil_mode": 1, "count_include_pad": 1},
+     22, "counts windows"),
     ("BitShift", 28, 27, [np.array([1], np.int8), np.array([1], np.int8)], {}, {"direction": "LEFT"}, 28, "int8"),
     ("Equal", 19, 18, [np.array(["a"]), np.array(["b"])], {}, {}, 19, "string"),
 ]  # fmt: skip
@@ -327,6 +375,16 @@ def test_refusals_name_the_node_and_the_lowest_opset(
     assert why in error.value.what
     assert error.value.what.endswith(f"the lowest opset that can express it is {lowest}")
     export_model(module, lowest)
+
+
+def test_unknown_types_and_ranks_are_refused() -> None:
+    model, _ = one_node("Softmax", 13, [f32(2, 3)], axis=0)
+    model.graph.node.insert(0, helper.make_node("Foreign", ["x"], ["x0"], domain="elsewhere"))
+    model.graph.input[0].name = "x"
+    model.opset_import.append(helper.make_opsetid("elsewhere", 1))
+    module = import_model(model)
+    with pytest.raises(GeError, match=r"(?s)the rank of its input 'input' is not known.*node 'the_node'"):
+        export_model(module, 12)
 
 
 def test_all_refused_nodes_are_listed() -> None:

@@ -138,6 +138,40 @@ def test_batch_normalization_trains_when_it_has_more_outputs() -> None:
     assert_close(got, {name: value.astype(np.float32) for name, value in want.items()}, 1e-4)
 
 
+def test_training_of_features_is_refused() -> None:
+    model = one_node("BatchNormalization", 7, {"x": f32(2, 3, 4), **statistics(3, 4)}, 5, spatial=0)
+    with pytest.raises(GeError, match=r"(?s)GE1016.*features of their own.*the_node"):
+        import_model(model)
+
+
+def test_group_normalization_of_an_unknown_number_of_channels() -> None:
+    feeds = {"x": f32(1, 4, 3), "scale": f32(2), "bias": f32(2)}
+    model = one_node("GroupNormalization", 18, feeds, num_groups=2)
+    want = run_reference(model, feeds)
+    model.graph.input[0].type.tensor_type.shape.dim[1].dim_param = "channels"
+    assert_close(run_module(import_model(model), feeds), want, F32)
+
+
+# Given up
+
+
+@pytest.mark.parametrize("opset", [9, 13])
+def test_scatter_means_scatter_elements_also_where_it_is_deprecated(opset: int) -> None:
+    feeds = {"x": f32(3, 3), "i": np.array([[0, 1, 2]]), "u": f32(1, 3)}
+    want = run_reference(one_node("ScatterElements", 13, feeds), feeds)
+    assert_close(run_module(import_model(one_node("Scatter", opset, feeds)), feeds), want, F32)
+
+
+def test_half_pixels_of_tensorflow() -> None:
+    feeds = {"x": f32(1, 1, 2, 2), "roi": f32(0), "scales": np.array([1, 1, 2, 1.5], np.float32)}
+    given: dict[str, Any] = {"coordinate_transformation_mode": "tf_half_pixel_for_nn", "nearest_mode": "floor"}
+    model = one_node("Resize", 11, feeds, **given)
+    assert_close(run_module(import_model(model), feeds), run_reference(model, feeds), F32)
+    given["nearest_mode"] = "ceil"
+    with pytest.raises(GeError, match=r"(?s)GE1016.*tf_half_pixel_for_nn.*the_node"):
+        import_model(one_node("Resize", 11, feeds, **given))
+
+
 def test_saved_statistics_of_training_are_refused() -> None:
     model = one_node("BatchNormalization", 9, {"x": f32(2, 3), **statistics(3)}, 5)
     with pytest.raises(GeError, match=r"(?s)GE1016.*saved_mean.*the_node"):

@@ -49,7 +49,7 @@ class InferShapesPass(ModulePass):
             fix_arguments(function, parse_input_shapes(self.input_shape, "input-shape of infer-shapes"))
         changes = True
         while changes:
-            inference = infer_function(function)
+            inference = infer_function(function, use_notes=not self.input_shape)
             write_types(function, inference)
             changes = _write_contents(function, inference)
             changes |= fold_constants(function, _SHAPE_BYTES, _SHAPE_BYTES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from onnx import AttributeProto, GraphProto, NodeProto, SparseTensorProto, TensorProto, ValueInfoProto
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
@@ -29,7 +29,7 @@ from ge.dialects.onnx.functions import constant_literal
 from ge.dialects.onnx.graph_builder import default_output_names
 from ge.dialects.onnx.ops import ML_DOMAIN, absent_property
 from ge.dialects.onnx.protos import documentation, rest_note, tensor_notes, type_of_proto
-from ge.dialects.onnx.shape_inference import AI_ONNX, value_types
+from ge.dialects.onnx.shape_inference import AI_ONNX
 from ge.dialects.onnx.value_info import stated_note, value_notes
 from ge.ir.errors import GeError
 from ge.ir.locations import name_loc
@@ -43,22 +43,31 @@ FunctionKey = tuple[str, str, str]
 
 
 class GraphImporter:
-    """Builds the blocks of one model, or of one of its functions."""
+    """Builds the blocks of one model, or of one of its functions.
+
+    Values get the types that are certain: those of inputs, of constants, and what the model states of results of
+    unknown operators. All others are for inference to find; :meth:`finish` then completes the notes.
+    """
 
     def __init__(self, model: ModelFile, versions: Mapping[str, int], functions: Iterable[FunctionKey]) -> None:
         self.model = model
         self.versions = versions
         """Of the domains, as the model was written."""
         self.functions = frozenset(functions)
+        self.unfinished: list[Callable[[], None]] = []
+        """What takes notes of how the model states types, in other words than inference finds."""
 
-    def block(
-        self, graph: GraphProto, typed: GraphProto, outer: Mapping[str, SSAValue]
-    ) -> tuple[Block, list[SSAValue]]:
+    def block(self, graph: GraphProto, outer: Mapping[str, SSAValue]) -> tuple[Block, list[SSAValue]]:
         """The block of a graph, without a terminator, and the values of its outputs.
 
-        ``typed`` is the same graph after type inference; ``outer`` has the values of the graphs around.
+        ``outer`` has the values of the graphs around.
         """
-        return _GraphReader(self, graph, typed).read(outer)
+        return _GraphReader(self, graph).read(outer)
+
+    def finish(self) -> None:
+        """Take the notes that depend on the types of values, which have been inferred."""
+        for take in self.unfinished:
+            take()
 
     def op_class(self, node: NodeProto, attributes: Mapping[str, Attribute]) -> type[OnnxOp]:
         """The class of a node; Custom when the table does not have its operator as the node uses it."""
@@ -78,12 +87,15 @@ class GraphImporter:
 class _GraphReader:
     """Fills the block of one graph."""
 
-    def __init__(self, importer: GraphImporter, graph: GraphProto, typed: GraphProto) -> None:
+    def __init__(self, importer: GraphImporter, graph: GraphProto) -> None:
         self.importer = importer
         self.model = importer.model
         self.graph = graph
-        self.typed = typed
-        self.types = value_types(typed)
+        self.types = {
+            value.name: value
+            for value in (*graph.value_info, *graph.output, *graph.input)
+            if value.type.WhichOneof("value") is not None
+        }
         self.stated = {value.name: value for value in graph.value_info}
         self.places = {value.name: (place, value) for place, value in enumerate(graph.input)}
         self.values: dict[str, SSAValue] = {}
@@ -103,8 +115,8 @@ class _GraphReader:
         for sparse in graph.sparse_initializer:
             literal = literal_of_sparse(sparse, self.model)
             self._add_initializer(block, sparse.values.name, literal, _notes_of_sparse(sparse))
-        for node, typed in zip(graph.node, self.typed.node, strict=True):
-            self._add_node(block, node, typed)
+        for node in graph.node:
+            self._add_node(block, node)
         return block, [self._value(name, f"output of graph '{graph.name}'") for name in self.results]
 
     def _define(self, name: str, value: SSAValue) -> None:
@@ -115,7 +127,7 @@ class _GraphReader:
         self.values[name] = with_hint(value, name)
 
     def _type(self, name: str) -> Attribute:
-        """The type of a value of this graph, as far as inference has found it."""
+        """The type that the graph states of a value."""
         return type_of_proto(self.types[name].type) if name in self.types else UNKNOWN
 
     def _value(self, name: str, user: str) -> SSAValue:
@@ -158,15 +170,14 @@ class _GraphReader:
 
     # Nodes
 
-    def _add_node(self, block: Block, node: NodeProto, typed: NodeProto) -> None:
+    def _add_node(self, block: Block, node: NodeProto) -> None:
         user = f"{self.model.name}, node '{_label(node)}' ({node.op_type})"
         attributes = node_attributes(node.attribute, self.model, user)
         cls = self.importer.op_class(node, attributes)
-        op = self._constant(node, attributes) if cls is Constant else self._operation(cls, node, typed, attributes)
-        op.attributes.update({**self._stated(node.output, op.result_types), **documentation(node)})
-        op.attributes.update(rest_note(node, ["device_configurations"]))
-        if cls is Custom and "onnx.stated" not in op.attributes and any(map(self._is_inferred, node.output)):
-            op.attributes["onnx.stated"] = ArrayAttr[Attribute]([])
+        op = self._constant(node, attributes) if cls is Constant else self._operation(cls, node, attributes)
+        self._take_stated(op, node)
+        self.importer.unfinished.append(lambda: self._take_stated(op, node))
+        op.attributes.update({**documentation(node), **rest_note(node, ["device_configurations"])})
         block.add_op(op)
         try:
             op.verify_()
@@ -176,16 +187,17 @@ class _GraphReader:
             if name:
                 self._define(name, result)
 
-    def _is_inferred(self, name: str) -> bool:
-        """Whether the model does not state the type of a value, which is known all the same."""
-        return name not in self.results and self._type(name) != UNKNOWN
+    def _take_stated(self, op: OnnxOp, node: NodeProto) -> None:
+        """Note what the graph states of the results of a node, if it says less or more than their types."""
+        op.attributes.update(self._stated(node.output, op.result_types))
+        inner = (type for name, type in zip(node.output, op.result_types, strict=True) if name not in self.results)
+        if type(op) is Custom and "onnx.stated" not in op.attributes and not {ABSENT, UNKNOWN}.issuperset(inner):
+            op.attributes["onnx.stated"] = ArrayAttr[Attribute]([])
 
-    def _operation(
-        self, cls: type[OnnxOp], node: NodeProto, typed: NodeProto, attributes: Mapping[str, Attribute]
-    ) -> OnnxOp:
+    def _operation(self, cls: type[OnnxOp], node: NodeProto, attributes: Mapping[str, Attribute]) -> OnnxOp:
         user = f"node '{_label(node)}' ({node.op_type})"
         inputs = [self._value(name, user) if name else None for name in node.input]
-        graphs = self._regions(node, typed)
+        graphs = self._regions(node)
         properties = absent_property(inputs)
         names = list(graphs)
         if issubclass(cls, Custom):
@@ -196,12 +208,18 @@ class _GraphReader:
             names = [name for name in cls.OPERATOR.region_names if name in graphs]
         return cls.create(
             operands=[value for value in inputs if value is not None],
-            result_types=[self._type(name) if name else ABSENT for name in node.output],
+            result_types=[self._certain_type(cls, name) for name in node.output],
             properties=properties,
             attributes={**attributes, **self._name_notes(node)},
             regions=[region for name in names for region in graphs[name][1]],
             location=name_loc(_label(node)),
         )
+
+    def _certain_type(self, cls: type[OnnxOp], name: str) -> Attribute:
+        """The type of a result before inference: what is stated when nothing else can be known."""
+        if not name:
+            return ABSENT
+        return self._type(name) if cls is Custom else UNKNOWN
 
     def _name_notes(self, node: NodeProto) -> dict[str, Attribute]:
         """What the exporter needs to give a node and its outputs their names again."""
@@ -215,21 +233,19 @@ class _GraphReader:
 
     # Graphs in attributes
 
-    def _regions(self, node: NodeProto, typed: NodeProto) -> dict[str, tuple[RegionGroup, list[Region]]]:
+    def _regions(self, node: NodeProto) -> dict[str, tuple[RegionGroup, list[Region]]]:
         """The graphs of a node by the name of the attribute."""
         found: dict[str, tuple[RegionGroup, list[Region]]] = {}
-        others = {attribute.name: attribute for attribute in typed.attribute}
         for attribute in node.attribute:
             if attribute.type not in GRAPHS or attribute.ref_attr_name:
                 continue
             is_list = attribute.type == AttributeProto.GRAPHS
-            pairs = zip(_graphs(attribute), _graphs(others[attribute.name]), strict=True)
-            regions = [self._region(*pair) for pair in pairs]
+            regions = [self._region(graph) for graph in _graphs(attribute)]
             found[attribute.name] = RegionGroup(attribute.name, len(regions) if is_list else None), regions
         return found
 
-    def _region(self, graph: GraphProto, typed: GraphProto) -> Region:
-        block, results = self.importer.block(graph, typed, self.values)
+    def _region(self, graph: GraphProto) -> Region:
+        block, results = self.importer.block(graph, self.values)
         terminator = Yield(*results)
         if graph.name:
             terminator.location = name_loc(graph.name)
@@ -238,13 +254,20 @@ class _GraphReader:
         inputs = graph_inputs(graph)
         if inputs:
             terminator.attributes["onnx.input_names"] = strings(value.name for value in inputs)
-        for side, infos, values in (("input", inputs, block.args), ("output", graph.output, results)):
-            notes = [value_notes(info, value.type) for info, value in zip(infos, values, strict=True)]
-            if any(notes):
-                terminator.attributes[f"onnx.{side}_values"] = ArrayAttr(map(DictionaryAttr, notes))
+        self.importer.unfinished.append(lambda: _take_signature(terminator, block, inputs, graph.output))
         terminator.attributes.update(graph_notes(graph))
         block.add_op(terminator)
         return Region(block)
+
+
+def _take_signature(
+    terminator: Yield, block: Block, inputs: Sequence[ValueInfoProto], outputs: Sequence[ValueInfoProto]
+) -> None:
+    """Note what a graph states of its inputs and outputs."""
+    for side, infos, values in (("input", inputs, block.args), ("output", outputs, terminator.operands)):
+        notes = [value_notes(info, value.type) for info, value in zip(infos, values, strict=True)]
+        if any(notes):
+            terminator.attributes[f"onnx.{side}_values"] = ArrayAttr(map(DictionaryAttr, notes))
 
 
 def graph_inputs(graph: GraphProto) -> list[ValueInfoProto]:

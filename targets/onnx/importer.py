@@ -1,8 +1,9 @@
 """From an ONNX model to a module of the onnx dialect.
 
 The steps: open the file (:mod:`ge.targets.onnx.model_file`), convert to the newest opset
-(:mod:`ge.targets.onnx.opsets`), infer types (:mod:`ge.dialects.onnx.shape_inference`), and build one operation per node
-(:mod:`ge.targets.onnx.graph_importer`).
+(:mod:`ge.targets.onnx.opsets`), build one operation per node (:mod:`ge.targets.onnx.graph_importer`), and infer the
+types of all values (:mod:`ge.dialects.onnx.shapes`). What the model states of results counts where nothing is inferred,
+and must not contradict what is; when shapes of inputs are given, it does not count.
 
 Nothing of the model is lost on the way, so that :mod:`ge.targets.onnx.exporter` can write it again: what operations,
 their types and locations do not say is in notes, which :mod:`ge.dialects.onnx.notes` lists.
@@ -21,13 +22,19 @@ from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, ValueInfoProt
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr, ModuleOp, StringAttr, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Region, SSAValue
+from xdsl.utils.exceptions import VerifyException
 
-from ge.dialects.onnx import OPSET, UNKNOWN
+from ge.dialects.onnx import OPSET, UNKNOWN, OnnxOp, yielded
 from ge.dialects.onnx.custom import function_symbol
-from ge.dialects.onnx.protos import documentation, rest_note
+from ge.dialects.onnx.protos import documentation, message_text, rest_note
 from ge.dialects.onnx.shape_inference import AI_ONNX, infer_types, value_types
+from ge.dialects.onnx.shapes.inference import infer_function, write_types
+from ge.dialects.onnx.shapes.input_shapes import Asked
+from ge.dialects.onnx.shapes.signature import DIMS, write_bounds
 from ge.dialects.onnx.value_info import forget_stated_types, value_notes
 from ge.ir.errors import GeError
+from ge.ir.locations import where
+from ge.maths.symbols import Interval
 from ge.targets.onnx.adapters.graphs import graphs_of
 from ge.targets.onnx.adapters.schemas import histories
 from ge.targets.onnx.adapters.table import keeps_meaning
@@ -38,10 +45,13 @@ from ge.targets.onnx.node_attributes import GRAPHS, complete_kinds, node_attribu
 from ge.targets.onnx.opsets import Upgrade, check_node, domain_versions, mark_functions
 
 
-def import_model(source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
+def import_model(
+    source: str | Path | ModelProto, input_shapes: Mapping[str, Sequence[Asked]] | None = None
+) -> ModuleOp:
     """The module of a model file (or of a model in memory), at the newest opset and with inferred types.
 
-    ``input_shapes`` fixes the shape of inputs by name. Raises GeError GE1001 and GE1010 to GE1020.
+    ``input_shapes`` fixes the shape of inputs by name. Raises GeError GE1001 and GE1010 to GE1020, GE3015 for a node
+    whose inputs contradict each other, and GE3016 when the model states something else of a result than is inferred.
     """
     model = open_model(source)
     try:
@@ -55,7 +65,7 @@ def import_model(source: str | Path | ModelProto, input_shapes: Mapping[str, Seq
     return module
 
 
-def _import(model: ModelFile, input_shapes: Mapping[str, Sequence[int]]) -> ModuleOp:
+def _import(model: ModelFile, input_shapes: Mapping[str, Sequence[Asked]]) -> ModuleOp:
     for node in _nodes(model.proto):
         complete_kinds(node)
     versions = domain_versions(model.proto, model.name)
@@ -63,12 +73,11 @@ def _import(model: ModelFile, input_shapes: Mapping[str, Sequence[int]]) -> Modu
         mark_functions(model.proto, versions[""])
         model.proto = _inline_functions(model)
         versions = domain_versions(model.proto, model.name)
-    fix_input_shapes(model.proto.graph, input_shapes, model.name)
+    bounds = fix_input_shapes(model.proto.graph, input_shapes, model.name)
     upgrade = Upgrade(model.proto, versions[""], model.name)
     if upgrade.needed():
         upgrade.run(_all_types(_typed(model.proto, versions).graph))
-    typed = _typed(model.proto, {**versions, "": OPSET})
-    return _ModuleImporter(model, versions).module(typed)
+    return _ModuleImporter(model, versions).module(bounds, use_notes=not input_shapes)
 
 
 def _nodes(model: ModelProto) -> Iterator[NodeProto]:
@@ -79,7 +88,7 @@ def _nodes(model: ModelProto) -> Iterator[NodeProto]:
 
 
 def _typed(model: ModelProto, versions: Mapping[str, int]) -> ModelProto:
-    """A copy of a model, written for other versions of the domains, with inferred types."""
+    """A copy of a model with the types that conversions look at: those that the `onnx` package infers at its opset."""
     copy = ModelProto()
     copy.CopyFrom(model)
     forget_placeholders(copy.graph)
@@ -139,11 +148,19 @@ class _ModuleImporter:
         self.versions = versions
         self.functions: list[FunctionKey] = [(f.domain, f.name, f.overload) for f in model.proto.functions]
 
-    def module(self, typed: ModelProto) -> ModuleOp:
-        """The module with the main function and the others."""
+    def module(self, bounds: Mapping[str, Interval], *, use_notes: bool) -> ModuleOp:
+        """The module with the main function and the others; ``bounds`` are those of names of dimensions.
+
+        With ``use_notes``, what the model states of results counts.
+        """
         proto = self.model.proto
-        main = self._main(proto.graph, typed.graph)
+        importer = GraphImporter(self.model, self.versions, self.functions)
+        main = self._main(proto.graph, importer)
+        write_bounds(main, bounds)
         module = ModuleOp([main, *map(self._function, proto.functions)])
+        self._infer(main, use_notes)
+        importer.finish()
+        _note_results(main, proto.graph.output)
         module.attributes["onnx.opsets"] = _opsets_attr(_versions(proto) or self.versions)
         module.attributes["onnx.ir_version"] = IntegerAttr(proto.ir_version, i64)
         for field in ("producer_name", "producer_version", "domain"):
@@ -154,8 +171,19 @@ class _ModuleImporter:
         module.attributes.update({**documentation(proto), **rest_note(proto, ["training_info", "configuration"])})
         return module
 
-    def _main(self, graph: GraphProto, typed: GraphProto) -> FuncOp:
-        block, results = GraphImporter(self.model, self.versions, self.functions).block(graph, typed, {})
+    def _infer(self, main: FuncOp, use_notes: bool) -> None:
+        """Give all values their inferred types, and check all operations with them."""
+        try:
+            write_types(main, infer_function(main, use_notes=use_notes))
+            for op in main.walk():
+                if isinstance(op, OnnxOp):
+                    _check(op, self.model.name)
+        except GeError as error:
+            place = self.model.name if error.where is None else f"{self.model.name}, {error.where}"
+            raise GeError(error.code, error.what, place, error.why, error.remedy) from error
+
+    def _main(self, graph: GraphProto, importer: GraphImporter) -> FuncOp:
+        block, results = importer.block(graph, {})
         block.add_op(ReturnOp(*results))
         inputs = graph_inputs(graph)
         type = FunctionType.from_lists([arg.type for arg in block.args], [value.type for value in results])
@@ -173,11 +201,10 @@ class _ModuleImporter:
         graph.input.extend(ValueInfoProto(name=name) for name in proto.input)
         graph.output.extend(ValueInfoProto(name=name) for name in proto.output)
         graph.metadata_props.extend(proto.metadata_props)
-        typed = GraphProto()
-        typed.CopyFrom(graph)
-        _state_inputs(typed)
         versions = {**self.versions, **_versions(proto)}
-        block, results = GraphImporter(self.model, versions, self.functions).block(graph, typed, {})
+        importer = GraphImporter(self.model, versions, self.functions)
+        block, results = importer.block(graph, {})
+        importer.finish()
         block.add_op(ReturnOp(*results))
         type = FunctionType.from_lists([arg.type for arg in block.args], [value.type for value in results])
         symbol = function_symbol(proto.domain, proto.name, proto.overload)
@@ -200,12 +227,25 @@ class _ModuleImporter:
         return notes
 
 
-def _state_inputs(graph: GraphProto) -> None:
-    """Give the inputs and outputs of a function the types that it states among its values."""
-    types = {value.name: value.type for value in graph.value_info}
-    for value in (*graph.input, *graph.output):
-        if value.name in types:
-            value.type.CopyFrom(types[value.name])
+def _check(op: OnnxOp, model: str) -> None:
+    """Verify an operation. Raises GE1017 when it is not what the standard says."""
+    try:
+        op.verify_()
+    except VerifyException as error:
+        raise GeError("GE1017", f"{op.op_type}: {error}", where(op)) from error
+
+
+def _note_results(main: FuncOp, outputs: Sequence[ValueInfoProto]) -> None:
+    """Note what the model states of its outputs, in its own words where inference names dimensions otherwise."""
+    inferred = main.res_attrs.data if main.res_attrs is not None else [DictionaryAttr({})] * len(outputs)
+    entries: list[DictionaryAttr] = []
+    for info, value, entry in zip(outputs, yielded(main.body.block), inferred, strict=True):
+        notes, names = _signature_notes(info, value), entry.data.get(DIMS)
+        if names is not None and names != notes.get(DIMS):
+            own_words = {"onnx.proto": StringAttr(message_text(info.type))} if info.type.ListFields() else {}
+            notes = {**notes, **own_words, DIMS: names}
+        entries.append(DictionaryAttr(notes))
+    main.res_attrs = ArrayAttr(entries) if any(entry.data for entry in entries) else None
 
 
 def _opsets_attr(versions: Mapping[str, int]) -> DictionaryAttr:
@@ -213,12 +253,17 @@ def _opsets_attr(versions: Mapping[str, int]) -> DictionaryAttr:
 
 
 def _value_attrs(infos: Sequence[ValueInfoProto], values: Sequence[SSAValue]) -> ArrayAttr[DictionaryAttr] | None:
-    """The notes on inputs or outputs of a model, or None when there are none.
+    """The notes on inputs or outputs of a model, or None when there are none."""
+    notes = [_signature_notes(info, value) for info, value in zip(infos, values, strict=True)]
+    return ArrayAttr(map(DictionaryAttr, notes)) if any(notes) else None
+
+
+def _signature_notes(info: ValueInfoProto, value: SSAValue) -> dict[str, Attribute]:
+    """The notes on an input or output.
 
     A model must state a type for each; where it does not, the one that inference finds is written.
     """
-    notes = [value_notes(info, value.type) for info, value in zip(infos, values, strict=True)]
-    for entry in notes:
-        if entry.get("onnx.type") == UNKNOWN:
-            del entry["onnx.type"]
-    return ArrayAttr(map(DictionaryAttr, notes)) if any(notes) else None
+    notes = value_notes(info, value.type)
+    if notes.get("onnx.type") == UNKNOWN:
+        del notes["onnx.type"]
+    return notes

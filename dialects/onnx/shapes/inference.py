@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -21,7 +21,7 @@ from ge.dialects.onnx.shapes.node import Node
 from ge.dialects.onnx.shapes.rules import DATA_DEPENDENT, apply_rule, rule_name, rule_of
 from ge.dialects.onnx.shapes.signature import Names
 from ge.dialects.onnx.shapes.types import attribute_value, type_of_value, value_of_constant, value_of_type
-from ge.dialects.onnx.shapes.values import Dim, Tensor, Value, contradict, refine
+from ge.dialects.onnx.shapes.values import UNKNOWN_VALUE, Dim, Tensor, Value, contradict, refine
 from ge.dialects.onnx.types import ABSENT
 from ge.ir.errors import GeError
 from ge.ir.locations import where
@@ -78,21 +78,28 @@ def infer_operation(op: OnnxOp, node: Node) -> tuple[list[Value], str] | None:
         return None
 
 
+Stated: TypeAlias = "Callable[[OnnxOp, SSAValue], Sequence[Value]]"
+"""What is said of a result of an operation beside what its rule finds, the most reliable first."""
+
+
 class Inference:
     """What is known of the values of one function.
 
     A dimension that nothing is known of gets an invented name, so that it is known to be the same wherever it comes
-    back. What the IR says of a result, in its type and in notes, counts where nothing is inferred. Raises GE3015 for an
+    back. What ``stated`` has for a result (its type, by default) counts where nothing is inferred. Raises GE3015 for an
     operation whose operands contradict each other, and GE3016 when what is stated contradicts what is inferred, unless
     the operation is in a branch that need not run.
     """
 
-    def __init__(self, names: Names | None = None) -> None:
+    def __init__(self, names: Names | None = None, stated: Stated | None = None) -> None:
         self.known: dict[SSAValue, Inferred] = {}
+        self._stated = stated
         self._names = names or Names()
         self._invented: dict[tuple[SSAValue, int], Dim] = {}
         self._errors: list[GeError] | None = None
         """Of the operations of the innermost region that is being inferred; None outside."""
+        self._callers: tuple[str, ...] = ()
+        """The functions that are being called."""
 
     def run(self, block: Block, arguments: Sequence[Value]) -> list[Value]:
         """Infer the values of a block from those of its arguments; what it gives."""
@@ -141,22 +148,38 @@ class Inference:
             values = with_contents(node, values)
         return values, rule
 
-    def _call(self, op: Call, node: Node) -> tuple[Sequence[Value], str]:
-        """What the function that is called gives for the inputs; its own values are not noted."""
+    def _call(self, op: Call, node: Node) -> tuple[Sequence[Value], str] | None:
+        """What the function that is called gives for the inputs; its own values are not noted.
+
+        None when the module does not have the function, or when it is in the middle of being called.
+        """
         from ge.dialects.onnx.functions import instantiate
 
-        block = instantiate(op).block
-        given = [*map(node.value, range(len(block.args)))]
-        return Inference(self._names).run(block, given)[: len(op.results)], f"function {op.op_type}"
+        module = op.module
+        if module is None or op.callee in self._callers:
+            return None
+        body = FuncOp("called", ([], []), instantiate(op), visibility="private")
+        module.body.block.add_op(body)  # for calls in it, which look for their functions in the module
+        try:
+            inner = Inference(self._names)
+            inner._callers = (*self._callers, op.callee)
+            block = body.body.block
+            return inner.run(block, [*map(node.value, range(len(block.args)))])[: len(op.results)], "function"
+        finally:
+            body.detach()
+            body.erase()
 
     def _checked(self, op: OnnxOp, result: SSAValue, value: Value, rule: str) -> Value:
         """An inferred result, completed by what is stated. Raises GE3016 when that contradicts it."""
-        stated = signature.stated_result(op, result, self._names)
-        if contradict(value, stated):
-            if isinstance(op, Custom):
-                return stated
-            raise contradiction(op, result, stated, value, rule)
-        return refine(value, stated, numbers=op.op_type not in DATA_DEPENDENT)
+        statements = [value_of_type(result.type)] if self._stated is None else self._stated(op, result)
+        for stated in statements:
+            if not contradict(value, stated):
+                value = refine(value, stated, numbers=op.op_type not in DATA_DEPENDENT)
+            elif isinstance(op, Custom):
+                value = stated
+            else:
+                raise contradiction(op, result, stated, value, rule)
+        return value
 
     def _bind(self, value: SSAValue, known: Value, rule: str) -> None:
         """Note what is known of a value, with names for unknown dimensions."""
@@ -214,11 +237,21 @@ def contradiction(op: OnnxOp, value: SSAValue, stated: Value, inferred: Value, r
     return GeError("GE3016", what, where(op))
 
 
-def infer_function(function: FuncOp) -> Inference:
-    """Infer what is known of all values of a function from its arguments. The function does not change."""
+def infer_function(function: FuncOp, *, use_notes: bool = True) -> Inference:
+    """Infer what is known of all values of a function from its arguments. The function does not change.
+
+    With ``use_notes``, what the model states of results counts where nothing is inferred, and must not contradict it.
+    """
     names = signature.read_names(function)
-    inference = Inference(names)
-    inference.run(function.body.block, signature.read_arguments(function, names))
+    block = function.body.block
+    outputs = dict(zip(yielded(block), signature.read_results(function, names), strict=True)) if use_notes else {}
+
+    def stated(op: OnnxOp, result: SSAValue) -> Sequence[Value]:
+        found = signature.stated_result(op, result, names) if use_notes else value_of_type(result.type)
+        return [found, outputs[result]] if result in outputs else [found]
+
+    inference = Inference(names, stated)
+    inference.run(block, signature.read_arguments(function, names))
     return inference
 
 
@@ -242,19 +275,20 @@ def write_types(function: FuncOp, inference: Inference) -> None:
 
 def _write_block(block: Block, inference: Inference) -> None:
     for argument in list(block.args):
-        _write(argument, inference)
+        _write(argument, inference, UNKNOWN_VALUE)
     for op in block.ops:
         for region in op.regions:
             _write_block(region.block, inference)
         if isinstance(op, OnnxOp) and not isinstance(op, Constant):
             for result in list(op.results):
-                _write(result, inference)
+                _write(result, inference, value_of_type(result.type))
 
 
-def _write(value: SSAValue, inference: Inference) -> None:
+def _write(value: SSAValue, inference: Inference, before: Value) -> None:
+    """Give a value its inferred type, with what was known before where nothing is inferred."""
     if value.type == ABSENT or value not in inference.known:
         return
-    type = type_of_value(refine(inference.value(value), value_of_type(value.type)))
+    type = type_of_value(refine(inference.value(value), before))
     if type != value.type:
         hint = value.name_hint
         changed = Rewriter.replace_value_with_new_type(value, type)

@@ -191,6 +191,8 @@ def described(name: str, shape: Shape | None) -> str:
 
 def _fits(dim: Dim, asked: Asked) -> bool:
     """Whether a dimension of a model may have a size. Some models write 0 for a dimension that they do not know."""
+    if isinstance(asked, int) and asked < 1:
+        return False
     if not isinstance(dim, int) or dim == 0 or asked is None:
         return True
     if isinstance(asked, Range):

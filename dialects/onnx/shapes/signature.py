@@ -99,25 +99,24 @@ def read_results(function: FuncOp, names: Names) -> list[Value]:
 
 
 def _read(values: Sequence[SSAValue], notes: ArrayAttr[DictionaryAttr] | None, names: Names) -> list[Value]:
-    found: list[Value] = []
-    for position, value in enumerate(values):
-        texts = None if notes is None or position >= len(notes) else notes.data[position].data.get(DIMS)
-        known = value_of_type(value.type)
-        if isinstance(texts, ArrayAttr):
-            known = named_shape(known, [text.data for text in cast("ArrayAttr[StringAttr]", texts)], names)
-        found.append(known)
-    return found
+    entries = () if notes is None else notes.data
+    return [
+        _noted_value(value, entries[position] if position < len(entries) else None, names)
+        for position, value in enumerate(values)
+    ]
 
 
 def stated_result(op: Operation, result: SSAValue, names: Names) -> Value:
     """What the type of a result says of it, and the note ``onnx.stated`` of its operation."""
-    stated = value_of_type(result.type)
     note = op.attributes.get("onnx.stated")
-    if not isinstance(note, ArrayAttr):
-        return stated
-    entries = cast("ArrayAttr[Attribute]", note).data
+    entries = cast("ArrayAttr[Attribute]", note).data if isinstance(note, ArrayAttr) else ()
     index = cast(OpResult, result).index
-    entry = entries[index] if index < len(entries) else None
+    return _noted_value(result, entries[index] if index < len(entries) else None, names)
+
+
+def _noted_value(value: SSAValue, entry: Attribute | None, names: Names) -> Value:
+    """What a type says of a value, and notes of :mod:`ge.dialects.onnx.value_info`."""
+    stated = value_of_type(value.type)
     if not isinstance(entry, DictionaryAttr):
         return stated
     if isinstance(type := entry.data.get("onnx.type"), TypeAttribute):

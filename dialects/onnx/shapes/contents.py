@@ -214,6 +214,9 @@ def _range(node: Node, result: Tensor) -> Objects | None:
 
 
 def _reduction(node: Node, result: Tensor) -> Objects | None:
+    """Integers only: sums and products of floats depend on the order."""
+    if (result.element or "f")[0] == "f":
+        return None
     array, axes = _array(node.value(0)), _numbers(node, 1) if node.has(1) else []
     if array is None or axes is None or array.size == 0:
         return None

@@ -122,7 +122,7 @@ def join(a: Value, b: Value) -> Value:
 
 def _join_sequences(a: SequenceOf, b: SequenceOf) -> SequenceOf:
     """A sequence that is known to be empty says nothing of the shape of elements."""
-    if a.items == b.items:
+    if a.items is not None and a.items == b.items:
         return a
     if a.items == () or b.items == ():
         return SequenceOf(b.element if a.items == () else a.element)

@@ -107,7 +107,12 @@ def types_obstacle(node: NodeProto, schema: OpSchema, types: Mapping[str, TypePr
         shared = parameter.type_str not in parameter.types and parameter.is_homogeneous
         if shared and bound.setdefault(parameter.type_str, type) != type:
             return f"does not take {bound[parameter.type_str]} and {type} together"
+    if node.op_type == "Mod" and schema.since_version < 28 and bound.get("T") in _FLOATS and not node.attribute:
+        return f"needs fmod = 1 for {bound['T']}"
     return ""
+
+
+_FLOATS = ("tensor(float)", "tensor(double)", "tensor(float16)", "tensor(bfloat16)")
 
 
 def typed_values(node: NodeProto, schema: OpSchema) -> Iterator[tuple[OpSchema.FormalParameter, str]]:

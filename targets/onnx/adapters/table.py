@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from types import ModuleType
+
+from onnx import NodeProto, TypeProto
 
 from ge.targets.onnx.adapters import (
     arithmetic,
@@ -24,8 +26,9 @@ from ge.targets.onnx.adapters import (
     softmax,
     spectral,
 )
+from ge.targets.onnx.adapters.legality import fit
 from ge.targets.onnx.adapters.registry import ADAPTERS, Adapter
-from ge.targets.onnx.adapters.schemas import histories, schema_at
+from ge.targets.onnx.adapters.schemas import histories, schema_at, version_before
 from ge.targets.onnx.adapters.widenings import is_widening
 
 FAMILIES: tuple[ModuleType, ...] = (
@@ -68,3 +71,14 @@ def keeps_meaning(op_type: str, old: int, new: int) -> bool:
         return False
     versions = (schema.since_version for schema in histories()[op_type])
     return all(is_widening(op_type, v) for v in versions if first.since_version < v <= last.since_version)
+
+
+def oldest_unchanged(node: NodeProto, types: Mapping[str, TypeProto], first: int) -> int:
+    """The oldest opset from ``first`` on at which a node of the newest means the same, just as it is."""
+    version = histories()[node.op_type][-1].since_version
+    while version > first:
+        before = version_before(node.op_type, version)
+        if not before or not is_widening(node.op_type, version) or fit(node, version - 1, types) is not node:
+            return version
+        version = before
+    return first

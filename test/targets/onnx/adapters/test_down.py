@@ -15,6 +15,7 @@ from onnx_models import F32, ModelBuilder, assert_close, run_reference
 
 from ge.dialects.onnx import OPSET
 from ge.ir.errors import GeError
+from ge.targets.onnx.adapters.table import oldest_unchanged
 from ge.targets.onnx.exporter import export_model
 from ge.targets.onnx.importer import import_model
 from ge.targets.onnx.opsets import LOWEST_TARGET
@@ -319,7 +320,7 @@ def test_random_bfloat16_is_made_in_float() -> None:
 
 def test_bfloat16_computes_in_float() -> None:
     model, _ = one_node("Sin", 22, [f32(3)])
-    for value in (model.graph.input[0], model.graph.output[0]):
+    for value in (*model.graph.input, *model.graph.output, *model.graph.value_info):
         value.type.tensor_type.elem_type = TensorProto.BFLOAT16
     exported = export_model(import_model(model), 13)
     onnx.checker.check_model(exported, full_check=True)
@@ -403,6 +404,35 @@ def test_opsets_out_of_range_are_refused(target: int) -> None:
     model, _ = one_node("Relu", 15, [f32(4)])
     with pytest.raises(GeError, match=f"(?s)GE2006.*opset {target} is not between {LOWEST_TARGET} and {OPSET}"):
         export_model(import_model(model), target)
+
+
+# Without a target
+
+DEFAULT: list[tuple[str, int, list[Array | None], dict[int, Any], dict[str, Any], int]] = [
+    ("Pad", 13, [f32(2, 3)], {1: np.array([1, 0, 1, 0])}, {"mode": "edge"}, 11),
+    ("Pad", 19, [f32(2, 3)], {1: np.array([1, 0, 1, 0])}, {"mode": "wrap"}, 19),
+    ("Mod", 13, [np.array([5]), np.array([3])], {}, {}, 11),
+    ("Mod", 28, [f32(3), f32(3)], {}, {}, 28),
+    ("Pow", 15, [f32(3), np.array([2, 3, 2])], {}, {}, 12),
+    ("Relu", 14, [np.array([1], np.int32)], {}, {}, 14),
+    ("Relu", 14, [f32(2)], {}, {}, 11),
+    ("Softmax", 13, [f32(2, 3)], {}, {}, 13),
+    ("Shape", 15, [f32(2, 3)], {}, {"start": 1}, 15),
+]
+"""The last number is the oldest opset from 11 on at which the node means the same as it is."""
+
+
+@pytest.mark.parametrize(
+    ("op_type", "opset", "inputs", "constants", "given", "oldest"), DEFAULT, ids=[f"{c[0]}-{c[1]}" for c in DEFAULT]
+)
+def test_oldest_opset_that_needs_no_conversion(
+    op_type: str, opset: int, inputs: list[Array | None], constants: dict[int, Any], given: dict[str, Any], oldest: int
+) -> None:
+    model, _ = one_node(op_type, opset, inputs, constants, **given)
+    types = {value.name: value.type for value in (*model.graph.input, *model.graph.output)}
+    types.update((t.name, helper.make_tensor_type_proto(t.data_type, t.dims)) for t in model.graph.initializer)
+    assert oldest_unchanged(model.graph.node[0], types, 11) == oldest
+    assert export_model(import_model(model)).opset_import[0].version == max(opset, oldest)
 
 
 # The model around

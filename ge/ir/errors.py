@@ -81,7 +81,7 @@ _INPUT = {
     ),
     "GE1016": ErrorKind(
         "operator cannot be converted to the newest opset",
-        "The operator changed between the opset of the model and the newest one, and onnx cannot convert this use of it.",
+        "The operator changed between the opset of the model and the newest one, and this use of it has no newer form.",
         "Export the model with a newer opset.",
     ),
     "GE1017": ErrorKind(
@@ -159,6 +159,11 @@ _OPTIONS = {
         "option would have no effect",
         "ATC knows the option or the value, this compiler does not do what it asks for.",
         "Leave it out.",
+    ),
+    "GE2010": ErrorKind(
+        "there is nothing to reduce",
+        "ge-reduce keeps what fails; this module runs through with the same numbers, or its command ends with status 0.",
+        "Check the passes or the command; --seed tries other inputs.",
     ),
     "GE2020": ErrorKind(
         "SoC is unknown",
@@ -241,8 +246,7 @@ _IR = {
     ),
     "GE3014": ErrorKind(
         "pass changes what the module computes",
-        "With --verify-numerics the module runs before and after every pass, on the same inputs; the outputs differ by more "
-        "than rounding explains.",
+        "The module ran before and after the pass, on the same inputs; the outputs differ by more than rounding explains.",
         "Report the pass with the module before it (--print-ir-before); ge-bisect finds the single rewrite.",
     ),
     "GE3015": ErrorKind(

@@ -245,6 +245,37 @@ def test_sparse_tensors_that_do_not_fit(dims: list[int], indices: list[int], mes
         import_model(model)
 
 
+def functions_model(bodies: dict[str, list[str]]) -> onnx.ModelProto:
+    """A model that calls the first function; each function calls those in its list one after the other."""
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("local", 1)]
+    functions: list[onnx.FunctionProto] = []
+    for name, called in bodies.items():
+        values = ["a", *(f"v{number}" for number in range(len(called) - 1)), "b"]
+        nodes = [
+            helper.make_node(callee, [values[number]], [values[number + 1]], domain="" if callee == "Relu" else "local")
+            for number, callee in enumerate(called)
+        ]
+        functions.append(helper.make_function("local", name, ["a"], ["b"], nodes, opsets))
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy")
+    node = helper.make_node(next(iter(bodies)), ["x"], ["y"], domain="local")
+    graph = helper.make_graph([node], "g", [x], [y])
+    return helper.make_model(graph, opset_imports=opsets, ir_version=8, functions=functions)
+
+
+def test_functions_that_double_each_other_are_counted_before_they_are_inlined() -> None:
+    doubling = {f"f{number}": [f"f{number + 1}"] * 2 for number in range(64)}
+    with pytest.raises(GeError, match="GE1020.*come to [0-9]{20} nodes") as error:
+        import_model(functions_model({**doubling, "f64": ["Relu"]}))
+    assert "200000" in error.value.why
+    import_model(functions_model({"f": ["g", "g"], "g": ["Relu"] * 3}))
+
+
+def test_functions_that_call_each_other_in_a_circle() -> None:
+    for bodies in ({"f": ["f"]}, {"f": ["g"], "g": ["h"], "h": ["g"]}):
+        with pytest.raises(GeError, match="GE1020.*function 'local::[fg]' calls itself"):
+            import_model(functions_model(bodies))
+
+
 def test_external_data_of_a_model_in_memory() -> None:
     with pytest.raises(GeError, match="GE1013"):
         import_model(add_model("w.bin"))

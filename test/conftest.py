@@ -37,6 +37,8 @@ TOOLS = {
     "ge-translate": "ge.tools.ge_translate:main",
     "ge-run": "ge.tools.ge_run:main",
     "ge-compiler": "ge.tools.ge_compiler:main",
+    "ge-bisect": "ge.tools.ge_bisect:main",
+    "ge-reduce": "ge.tools.ge_reduce:main",
 }
 """Commands of the project: entry points that take the arguments and end with SystemExit or return."""
 

@@ -22,7 +22,7 @@ config.test_source_root = str(root / "test")
 config.test_exec_root = str(root / "build" / "lit")
 
 python = f"env PYTHONPATH={root} {sys.executable}"  # for each command: lit's own cat and diff set it to something else
-for tool in ("opt", "translate", "run", "compiler"):
+for tool in ("opt", "translate", "run", "compiler", "bisect", "reduce"):
     command = f"{python} -m ge.tools.ge_{tool}"
     config.substitutions.append((rf"(?<![\w/.-])ge-{tool}(?![\w.-])", command))
 config.substitutions.append((r"(?<![\w/.-])filecheck(?![\w.-])", f"{sys.executable} -m filecheck"))

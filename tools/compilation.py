@@ -17,6 +17,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.passes import ModulePass
 
 from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, ReshapeOp, ViewOp
 from ge.dialects.graph.program import main_function
@@ -28,6 +29,7 @@ from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
 from ge.passes.graph.plan_memory import MemoryPlan, plan_memory
 from ge.passes.graph.report import Fusion, collect, logger
+from ge.passes.onnx.fusion_rules import FusionRulesPass
 from ge.targets.ascend.soc import load_soc
 from ge.targets.onnx.importer import import_model
 from ge.tools.arrays import main_inputs
@@ -79,6 +81,8 @@ class CompileOptions:
     input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
     switched_off: frozenset[str] = frozenset()
     """Fusion passes that are left out."""
+    rule_files: tuple[str, ...] = ()
+    """Files of fusion rules, which are applied to the optimised model."""
     reuse_memory: bool = True
     debug_dir: Path | None = None
 
@@ -159,11 +163,19 @@ def import_static(options: CompileOptions) -> ModuleOp:
 
 def run_stage(stage: Stage, module: ModuleOp, options: CompileOptions) -> None:
     """Run the passes of a stage, and verify the module that they leave."""
+    passes = stage_passes(stage, options)
+    PassRunner(verify=lambda module: None, dump=str).run(context(), module, passes)
+    verify_module(module)
+
+
+def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
+    """The passes of a stage, for a chip and a model."""
     values = {"soc": load_soc(options.soc).name, "name": options.model.stem, "reuse": str(options.reuse_memory).lower()}
     names = [text.format(**values) for text in stage.passes if text not in options.switched_off]
     passes = parse_pipeline(",".join(names), registry())
-    PassRunner(verify=lambda module: None, dump=str).run(context(), module, passes)
-    verify_module(module)
+    if stage is OPTIMISE and options.rule_files:
+        passes.append(FusionRulesPass(options.rule_files))
+    return passes
 
 
 def access_bytes(main: FuncOp) -> int:

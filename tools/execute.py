@@ -80,8 +80,12 @@ class OnnxExecutable(Executable):
     half = False
 
     def __init__(self, module: ModuleOp) -> None:
+        from ge.dialects.onnx.meaning import input_names
+
         self._module = module
-        self.inputs = main_inputs(module)
+        function = next(op for op in module.ops if isinstance(op, FuncOp))
+        args = function.body.block.args
+        self.inputs = tuple(InputInfo(name, arg.type) for name, arg in zip(input_names(function), args, strict=True))
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         from ge.dialects.onnx.meaning import run_module

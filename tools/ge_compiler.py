@@ -48,6 +48,7 @@ OPTIONS = (
     Option("check_report", "FILE", "with --mode=3: write the report as JSON to this file"),
     Option("precision_mode", "NAME", "force_fp16: kernels compute in float16 and accumulate in float32"),
     Option("no-fusion", "", f"leave the fusion passes out: {', '.join(sorted(FUSIONS))}"),
+    Option("fusion_rules", "FILE", "apply the rules of this .gerules file; several are separated by commas"),
     Option("fusion_switch_file", "FILE", "lines PASS:off or PASS:on that leave single fusion passes out"),
     Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory"),
     Option("debug", "DIR", "write the module after each stage as DIR/NN-stage.mlir"),
@@ -79,6 +80,7 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         soc=values.get("soc_version", CompileOptions.soc),
         input_shapes=parse_shapes(values["input_shape"]) if "input_shape" in values else {},
         switched_off=FUSIONS if "no-fusion" in values else _switched_off(values.get("fusion_switch_file")),
+        rule_files=tuple(filter(None, values.get("fusion_rules", "").split(","))),
         reuse_memory=values.get("disable_reuse_memory") != "1",
         debug_dir=Path(values["debug"]) if "debug" in values else None,
     )

@@ -32,6 +32,24 @@ _BOOLEANS = {"true": True, "1": True, "on": True, "false": False, "0": False, "o
 # From text to passes
 
 
+def split_pass_flags(args: Sequence[str], registry: Registry) -> tuple[list[tuple[str, str]], list[str]]:
+    """Take the passes out of a command line: (name, options) in order, and the other arguments.
+
+    ``--fusion_rules=FILE`` is the pass `fusion-rules` on that file, in the spelling of ge-compiler.
+    """
+    flags: list[tuple[str, str]] = []
+    others: list[str] = []
+    for argument in args:
+        name, equals, options = argument.removeprefix("--").partition("=")
+        if argument.startswith("--") and name in registry.passes:
+            flags.append((name, options))
+        elif name == "fusion_rules" and equals:
+            flags.append(("fusion-rules", f"file={shlex.quote(options)}"))
+        else:
+            others.append(argument)
+    return flags, others
+
+
 def parse_pipeline(text: str, registry: Registry) -> list[ModulePass]:
     """The passes of a pipeline text; ``builtin.module(...)`` around it is allowed. Raises GE2001 and GE2002."""
     text = text.strip()
@@ -151,12 +169,16 @@ class PassRunner:
     """Names of passes; ``*`` is every pass."""
     dump_after: Collection[str] = ()
     log: IO[str] | None = None
+    observe: Callable[[ModulePass | None, ModuleOp], None] | None = None
+    """Called with each pass and the module that it left, and before the first one with None."""
     seconds: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
     """Pass name and wall time of every pass that ran."""
 
     def run(self, ctx: Context, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         """Verify the module, then run ``passes`` in order. Every failure is a GeError that names the pass."""
         self.verify(module)
+        if self.observe is not None:
+            self.observe(None, module)
         for number, each in enumerate(passes):
             self._dump_if(self.dump_before, "Before", each, module)
             start = time.perf_counter()
@@ -165,6 +187,8 @@ class PassRunner:
             self._dump_if(self.dump_after, "After", each, module)
             if self.verify_each or number == len(passes) - 1:
                 self._verify_after(each, module)
+            if self.observe is not None:
+                self.observe(each, module)
 
     def _dump_if(self, names: Collection[str], when: str, each: ModulePass, module: ModuleOp) -> None:
         if "*" in names or each.name in names:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,3 +39,10 @@ def _floats(shape: Sequence[int], dtype: np.dtype[Any], kind: str, random: np.ra
     half = dtype.itemsize == 2
     scale = {"large": LARGE_HALF if half else LARGE, "tiny": TINY_HALF if half else TINY}.get(kind, 1.0)
     return random.standard_normal(shape) * scale
+
+
+def largest_finite(values: Iterable[Any]) -> float:
+    """The largest finite number in arrays of floating-point numbers; other values are left out."""
+    arrays = [cast("NDArray[Any]", value) for value in values if isinstance(value, np.ndarray)]
+    finite = [array[np.isfinite(array)] for array in arrays if array.dtype.kind == "f"]
+    return max((float(np.abs(array).max(initial=0.0)) for array in finite), default=0.0)

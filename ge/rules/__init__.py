@@ -3,11 +3,12 @@
 | module | what |
 |---|---|
 | `grammar.lark`, `parser` | text to :mod:`syntax`, with line and column in every error |
-| `functions` | the functions that conditions and arithmetic may call |
-| `checker` | names, operators, attributes and kinds; alternatives become variants |
-| `compiler` | a variant to a Python function, dispatched like the patterns written in Python |
-| `runtime`, `result_types` | what compiled rules call |
-| `instances`, `proof` | models made from a rule's own pattern, and whether the rule keeps their numbers |
+| `functions`, `samples` | the functions that conditions and arithmetic, and samples, may call |
+| `checker`, `replacement_checker`, `operators` | names, operators, attributes and kinds; alternatives become variants |
+| `pattern` | a pattern as a graph |
+| `compiler`, `writer`, `expressions` | a variant to a Python function, dispatched like the patterns written in Python |
+| `runtime`, `build`, `result_types` | what compiled rules call |
+| `instances`, `draws`, `element_types`, `proof` | models made from a pattern: does the rule keep their numbers? |
 
 docs/rules.md is the language.
 """

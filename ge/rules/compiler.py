@@ -45,6 +45,7 @@ from ge.dialects.onnx import OP_CLASSES, Constant, Custom
 from ge.ir.errors import GeError
 from ge.ir.rewriting import RewriteRule
 from ge.rules import functions, runtime
+from ge.rules.build import Build
 from ge.rules.checker import check_rules
 from ge.rules.functions import FUNCTIONS
 from ge.rules.parser import parse_rules
@@ -101,10 +102,11 @@ NAMESPACE: dict[str, Any] = {
     **{
         name: getattr(runtime, name)
         for name in (
-            *("Build", "NOT_COMPUTABLE", "at_defaults", "attribute", "data", "has_absent", "has_only", "is_custom"),
+            *("NOT_COMPUTABLE", "at_defaults", "attribute", "data", "has_absent", "has_only", "is_custom"),
             *("is_number", "only_results", "padded", "precision", "truth", "used"),
         )
     },
+    "Build": Build,
     "Constant": Constant,
     "Custom": Custom,
     "inf": math.inf,

@@ -34,6 +34,8 @@ INTEGERS: Mapping[str, Attribute] = {
 ELEMENT_TYPES: Mapping[str, Attribute] = {**FLOATS, **INTEGERS, "i1": IntegerType(1)}
 """The element types that rules know, by their text."""
 
+_CODES: Mapping[Attribute, str] = {type: code for code, type in ELEMENT_TYPES.items()}
+
 CONSTANTS: dict[str, Data] = {
     "true": True,
     "false": False,
@@ -124,19 +126,21 @@ def single_use(value: Value) -> bool:
 @function
 def dtype(value: Value) -> str:
     """The element type: f32, i64, ..."""
-    return type_code(value.type)
+    type = ranked(value)
+    known = None if type is None else _CODES.get(type.element_type)
+    return type_code(value.type) if known is None else known
 
 
 @function
 def is_float(*values: Value) -> bool:
     """Whether values are float16, bfloat16, float32 or float64."""
-    return all(type_code(value.type) in FLOATS for value in values)
+    return all(dtype(value) in FLOATS for value in values)
 
 
 @function
 def is_integer(*values: Value) -> bool:
     """Whether values are integers of any width."""
-    return all(type_code(value.type) in INTEGERS for value in values)
+    return all(dtype(value) in INTEGERS for value in values)
 
 
 @function

@@ -26,6 +26,7 @@ from ge.dialects.onnx.protos import data_type_of
 from ge.ir.constants import numpy_dtype, tensor_type_of
 from ge.ir.locations import name_loc
 from ge.maths.hostile import hostile
+from ge.rules.build import kind_of
 from ge.rules.compiler import NAMESPACE
 from ge.rules.draws import ATTRIBUTES, INPUTS, Drawing, any_shape, broadcastable, number
 from ge.rules.element_types import ElementTypes
@@ -33,7 +34,6 @@ from ge.rules.expressions import Names, source
 from ge.rules.functions import ELEMENT_TYPES, FLOATS
 from ge.rules.pattern import Absent, Leaf, Literal, Node, ResultOf, Variant
 from ge.rules.result_types import result_types
-from ge.rules.runtime import kind_of
 from ge.rules.samples import Drawn
 from ge.rules.syntax import Binary, Expression, Function, Listing, Name, Number
 from ge.rules.writer import custom_properties

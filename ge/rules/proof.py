@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from ge.dialects.onnx import Constant, OnnxOp, op_class, ranked
 from ge.dialects.onnx.attributes import literal_of
 from ge.dialects.onnx.meaning import run_module, run_op
 from ge.ir.errors import GeError
-from ge.maths.hostile import KINDS
+from ge.maths.hostile import KINDS, largest_finite
 from ge.rules.compiler import CompiledRule
 from ge.rules.instances import Instance, Maker, blurred
 
@@ -203,11 +203,8 @@ def run_exactly(module: ModuleOp, inputs: Mapping[str, Array]) -> tuple[Outputs,
         if isinstance(op, OnnxOp):
             results = run_op(op, [None if each is None else values[each] for each in op.input_list()])
             values.update(zip(op.results, results, strict=True))
-    arrays = [cast("Array", value) for value in values.values() if isinstance(value, np.ndarray)]
-    floats = [array[np.isfinite(array)] for array in arrays if array.dtype.kind == "f"]
-    largest = max((float(np.abs(array).max(initial=0.0)) for array in floats), default=0.0)
     returned = function.body.block.last_op.operands if function.body.block.last_op is not None else ()
-    return {f"y{position}": values[value] for position, value in enumerate(returned)}, largest
+    return {f"y{position}": values[value] for position, value in enumerate(returned)}, largest_finite(values.values())
 
 
 def widened(module: ModuleOp) -> ModuleOp | None:

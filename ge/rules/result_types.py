@@ -70,16 +70,19 @@ def result_types(
 
 
 def _fast(operator: Operator, inputs: Sequence[SSAValue | None]) -> Attribute | None:
+    """The type of the only result of an operator of the lists above."""
     known = [None if value is None else ranked(value) for value in inputs]
-    if not known or known[0] is None:
+    if not known or (first := known[0]) is None:
         return None
+    word = operator.outputs[0].type
     if operator.name in _LIKE_FIRST:
-        shape: Sequence[int] = known[0].get_shape()
+        if operator.inputs[0].type == word:
+            return first
+        shape: Sequence[int] = first.get_shape()
     elif operator.name in _BROADCAST and all(type is not None for type in known):
         shape = _broadcast([type.get_shape() for type in known if type is not None])
     else:
         return None
-    word = operator.outputs[0].type
     if operator.constraints.get(word, word) == "bool":
         return TensorType(IntegerType(1), shape)
     for position, type in enumerate(known):
@@ -91,6 +94,8 @@ def _fast(operator: Operator, inputs: Sequence[SSAValue | None]) -> Attribute | 
 
 def _broadcast(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """The shape of an elementwise operation. Raises ValueError when the shapes contradict each other."""
+    if all(shape == shapes[0] for shape in shapes) and DYNAMIC_INDEX not in shapes[0]:
+        return tuple(shapes[0])
     rank = max(map(len, shapes))
     result: list[int] = []
     for axis in range(-rank, 0):

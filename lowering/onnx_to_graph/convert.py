@@ -16,7 +16,7 @@ from ge.dialects.onnx import Constant, OnnxOp
 from ge.dialects.onnx.functions import inline_functions
 from ge.ir.errors import GeError
 from ge.ir.locations import where
-from ge.ir.rewriting import erase_if_unused, replace
+from ge.ir.rewriting import erase_if_unused, permit, replace
 from ge.lowering.onnx_to_graph import convolution, elementwise, matmul, normalization, pooling, shape_ops
 from ge.lowering.onnx_to_graph.host import move_to_host, refuse_custom
 from ge.lowering.onnx_to_graph.padding import merge_pads
@@ -60,6 +60,8 @@ class ConvertOnnxToGraphPass(ModulePass):
 def convert(op: OnnxOp) -> None:
     """Translate one operator, or move it to the host, where shapes that contradict each other raise at run time."""
     rule = RULES.get(op.op_type) if not op.domain else None
+    if rule is not None and not permit(f"lowering of {op.op_type}", op):
+        rule = None
     emit = Emitter()
     try:
         results = None if rule is None else rule(op, emit)

@@ -17,7 +17,7 @@ from ge.dialects.graph.constants import constant, constant_array, dtype_of
 from ge.dialects.graph.meaning import evaluate
 from ge.ir.attributes import layout_of
 from ge.ir.constants import Array
-from ge.ir.rewriting import erase_if_unused, replace
+from ge.ir.rewriting import erase_if_unused, permit, replace
 
 MOST_GROWTH = 1 << 20
 """How many bytes the results of a folded operation may have more than its operands."""
@@ -53,6 +53,8 @@ def fold(op: Operation) -> bool:
     if not op.operands or not all(isinstance(operand.owner, ConstantOp) for operand in op.operands):
         return False
     if sum(map(bytes_of, op.results)) - sum(map(bytes_of, op.operands)) > MOST_GROWTH:
+        return False
+    if not permit("graph-fold-constants", op):
         return False
     results = cast("list[Array]", evaluate(op, [constant_array(operand) for operand in op.operands]))
     constants = [constant(array, layout_of(old.type)) for array, old in zip(results, op.results, strict=True)]

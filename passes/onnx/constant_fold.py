@@ -28,7 +28,7 @@ from ge.dialects.onnx import (
 from ge.dialects.onnx.meaning import run_op
 from ge.ir.constants import numpy_dtype
 from ge.ir.errors import GeError
-from ge.ir.rewriting import erase_if_unused, replace
+from ge.ir.rewriting import erase_if_unused, permit, replace
 
 WEIGHT_READERS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization"})
 """Operators that need constants as constants: what they read is folded whatever its size."""
@@ -70,7 +70,7 @@ def fold_constants(root: Operation, max_growth: int, max_bytes: int) -> bool:
             changed |= _take_branch(op)
             continue
         arrays = _known_results(op, max_growth, max_bytes)
-        if arrays is None:
+        if arrays is None or not permit("constant-fold", op):
             continue
         constants = [None if array is None else make_constant(array, location=op.location) for array in arrays]
         operands = [operand.owner for operand in op.operands]

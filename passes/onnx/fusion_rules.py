@@ -19,7 +19,7 @@ from ge.ir.errors import GeError
 from ge.ir.rewriting import apply_rules
 from ge.passes.graph import report
 from ge.rules import CompiledRule, load_rules
-from ge.rules.runtime import observing
+from ge.rules.build import observing
 
 SHIPPED = Path(__file__).parent / "rules"
 """The rule files of this project; docs/rules.md lists their rules."""

@@ -12,7 +12,7 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 
 from ge.dialects.onnx import Custom, OnnxOp
-from ge.ir.rewriting import replace
+from ge.ir.rewriting import permit, replace
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def merge_equal(block: Block) -> None:
         if not isinstance(op, OnnxOp) or isinstance(op, Custom) or op.regions or op.is_random:
             continue
         known = first.setdefault(_key(op), op)
-        if known is not op and not _is_returned(op):
+        if known is not op and not _is_returned(op) and permit("onnx-cse", op):
             replace(op, [], known.results)
 
 

@@ -1,0 +1,193 @@
+"""What compiled rules call to put their replacement in place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import Rewriter
+
+from ge.dialects.onnx import Constant, Custom, OnnxOp, make_constant, ranked
+from ge.dialects.onnx.attributes import to_attribute
+from ge.dialects.onnx.ops import split_absent
+from ge.dialects.onnx.schema import AttributeKind, Operator, Parameter
+from ge.ir.locations import fused_loc
+from ge.ir.rewriting import erase_if_unused, may_stand_for, replace
+from ge.rules.functions import INTEGERS, Data, TypedData, dtype
+from ge.rules.result_types import result_types
+from ge.rules.runtime import rounded
+
+Observer: TypeAlias = Callable[[str, Sequence[OnnxOp], Sequence[Operation]], None]
+"""Called after a rewrite with the name of the rule, the operations that it matched (detached), and the new ones."""
+
+_observer: ContextVar[Observer | None] = ContextVar("ge_rule_observer", default=None)
+
+
+@contextmanager
+def observing(observer: Observer) -> Generator[None]:
+    """Call ``observer`` for every rewrite inside the `with` block."""
+    token = _observer.set(observer)
+    try:
+        yield
+    finally:
+        _observer.reset(token)
+
+
+class Build:
+    """The replacement of one match while it is made."""
+
+    def __init__(self, rule: str, matched: Sequence[OnnxOp]) -> None:
+        self.rule = rule
+        self.matched = matched
+        self.root = matched[-1]
+        self.ops: list[Operation] = []
+        self._location = fused_loc(matched)
+
+    def op(
+        self,
+        op_class: type[OnnxOp],
+        inputs: Sequence[Data],
+        attributes: Mapping[str, Data],
+        count: int,
+        copied: OnnxOp | None = None,
+        properties: Mapping[str, Attribute] | None = None,
+    ) -> Sequence[SSAValue]:
+        """A new operation: its results. Inputs are values, data that become constants, or None where absent."""
+        operator = op_class.OPERATOR
+        given = _attributes(operator, attributes, copied) if attributes or copied is not None else {}
+        values = self._operands(operator, inputs)
+        if op_class is Custom:
+            types = [result.type for result in self.root.results][:count]
+        else:
+            types = result_types(operator, values, given, count)
+        operands, absent = split_absent(values)
+        new = op_class.create(
+            operands=operands,
+            result_types=types,
+            properties={**absent, **properties} if properties else absent,
+            attributes=given,
+            location=self._location,
+        )
+        self.ops.append(new)
+        return new.results
+
+    def _operands(self, operator: Operator, inputs: Sequence[Data]) -> Sequence[SSAValue | None]:
+        """Inputs as values; the element type of data is that of another input of the same type parameter."""
+        if all(isinstance(each, SSAValue) for each in inputs):
+            return cast("Sequence[SSAValue]", inputs)
+        parameters = operator.inputs
+        known: dict[str, str] = {}
+        pairs = [(parameters[min(position, len(parameters) - 1)], each) for position, each in enumerate(inputs)]
+        for parameter, each in pairs:
+            if isinstance(each, SSAValue):
+                known.setdefault(parameter.type, dtype(cast("SSAValue", each)))
+        values: list[SSAValue | None] = []
+        for parameter, each in pairs:
+            if each is not None and not isinstance(each, SSAValue):
+                code = known.get(parameter.type) or self._type_for(operator, parameter, each)
+                values.append(self.constant(each, code))
+            else:
+                values.append(cast("SSAValue | None", each))
+        return values
+
+    def _type_for(self, operator: Operator, parameter: Parameter, given: Data) -> str:
+        """The element type of data that no other input tells: the only one, i64 for integers, or that of the root."""
+        allowed = operator.type_set(parameter)
+        kind = np.asarray(given.array if isinstance(given, TypedData) else given).dtype.kind
+        root = dtype(self.root.results[0])
+        if len(allowed) == 1:
+            return next(iter(allowed))
+        return "i64" if kind in "iu" and "i64" in allowed and root not in INTEGERS else root
+
+    def constant(self, given: Data, code: str) -> SSAValue:
+        """A new constant of data, rounded to an element type (its own when `cast` gave it one)."""
+        if isinstance(given, TypedData):
+            given, code = given.array, given.type
+        new = make_constant(rounded(given, code), location=self._location)
+        self.ops.append(new)
+        return new.results[0]
+
+    def undo(self) -> bool:
+        """Forget the replacement. Always False, the answer of a rule that did not apply."""
+        for op in reversed(self.ops):
+            op.erase()
+        return False
+
+    def finish(self, results: Sequence[Data]) -> bool:
+        """Put the replacement in place. Whether it fits: types must be those of the results that are replaced.
+
+        Results after those given have no uses.
+        """
+        values: list[SSAValue | None] = [None] * len(self.root.results)
+        for position, new in enumerate(results):
+            if new is not None:
+                old = self.root.results[position]
+                value = cast("SSAValue", new) if isinstance(new, SSAValue) else self.constant(new, dtype(old))
+                if (placed := self._placed(value, old)) is None:
+                    return self.undo()
+                values[position] = placed
+        observer = _observer.get()
+        constants = [each.owner for op in self.matched for each in op.operands if type(each.owner) is Constant]
+        replace(self.root, self.ops, values)
+        for op in self.matched[-2::-1]:
+            erase_if_unused(op)
+        for constant in dict.fromkeys(constants):
+            erase_if_unused(cast("Operation", constant))
+        if observer is not None:
+            observer(self.rule, self.matched, self.ops)
+        return True
+
+    def _placed(self, value: SSAValue, old: SSAValue) -> SSAValue | None:
+        """A value that may take the place of a result, None when it may not.
+
+        A new one gets to know what is known of the old type; one that was there before must have that type already.
+        """
+        is_new = value.owner in self.ops
+        if value.type == old.type:
+            return value if is_new or may_stand_for(value, old) else None
+        merged = merged_type(value.type, old.type) if is_new else None
+        return None if merged is None else Rewriter.replace_value_with_new_type(value, merged)
+
+
+def _attributes(operator: Operator, attributes: Mapping[str, Data], copied: OnnxOp | None) -> dict[str, Attribute]:
+    """The attributes of a new operation: those copied from another one, and those given; None takes one out."""
+    found = {name: each for name, each in copied.attributes.items() if "." not in name} if copied is not None else {}
+    for name, value in attributes.items():
+        if value is None:
+            found.pop(name, None)
+        else:
+            spec = operator.attributes.get(name)
+            found[name] = to_attribute(kind_of(value) if spec is None else spec.kind, value)
+    return found
+
+
+def merged_type(new: Attribute, old: Attribute) -> Attribute | None:
+    """All that is known of a value that has both types; None when they contradict each other."""
+    if new == old:
+        return old
+    a, b = ranked(new), ranked(old)
+    if a is None or b is None or a.element_type != b.element_type or a.get_num_dims() != b.get_num_dims():
+        return None
+    pairs = list(zip(a.get_shape(), b.get_shape(), strict=True))
+    if any(x != y and DYNAMIC_INDEX not in (x, y) for x, y in pairs):
+        return None
+    return TensorType(a.element_type, [y if x == DYNAMIC_INDEX else x for x, y in pairs])
+
+
+def kind_of(value: Data) -> AttributeKind:
+    """The kind of an attribute that no table says the kind of."""
+    match value:
+        case str():
+            return "string"
+        case list():
+            return "strings"
+        case _:
+            array = np.asarray(value)
+            return (
+                ("ints" if array.ndim else "int") if array.dtype.kind in "iub" else "floats" if array.ndim else "float"
+            )

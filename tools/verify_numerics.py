@@ -1,0 +1,247 @@
+"""Whether passes keep the numbers: the module runs before and after every pass, on the same inputs.
+
+The inputs are of the kinds of :mod:`ge.maths.hostile`. Outputs must agree as everywhere in this project: float32 to
+1e-5 of the largest value plus 1e-5 of each, float16 to 1e-3, what the AI Core computes in float16 to 0.4 % of the
+largest value, integers exactly. A difference that is no more than a few roundings of the largest value inside the model
+passes: where nearly equal numbers are subtracted, that is all that is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.passes import ModulePass
+
+from ge.ir.constants import numpy_dtype, tensor_type_of
+from ge.ir.errors import GeError
+from ge.ir.locations import where
+from ge.maths.hostile import KINDS, hostile, largest_finite
+from ge.tools.agreement import FLOAT32_TOLERANCE, MAX_RELATIVE
+from ge.tools.arrays import InputInfo
+from ge.tools.execute import Executable, executable
+from ge.tools.stepwise import NamedValue, named_values
+
+Array: TypeAlias = NDArray[Any]
+Position: TypeAlias = tuple[int, ...]
+
+FLOAT16_TOLERANCE = 1e-3
+FLOAT16_MAX = 65504.0
+
+ROUNDINGS = 4.0
+"""How many roundings of the largest value inside the model may show."""
+
+UNKNOWN_SIZES = (2, 3, 1)
+"""What unknown dimensions are in turn, draw by draw: several shapes are tried."""
+
+
+@dataclass
+class Draw:
+    """Inputs of one kind, and what the module gave for them last."""
+
+    kind: str
+    inputs: Sequence[Any]
+    outputs: Mapping[str, Any]
+
+    def run(self, program: Executable) -> dict[str, Any]:
+        """What a program gives for the inputs; its names of them may be others."""
+        return program.run({info.name: value for info, value in zip(program.inputs, self.inputs, strict=True)})
+
+
+@dataclass
+class NumericsCheck:
+    """Checks a module after every pass; to be called with the pass, or with None before the first one."""
+
+    seed: int = 0
+    _draws: list[Draw] = field(default_factory=list[Draw])
+    _before: ModuleOp | None = None
+    _half: bool = False
+
+    def __call__(self, each: ModulePass | None, module: ModuleOp) -> None:
+        """Run a module and compare. Raises GE3014, or what running it raises."""
+        if each is None:
+            self._start(module)
+        elif self._before is not None:
+            self._check(each.name, module, self._before)
+        self._before = module.clone()
+
+    def _start(self, module: ModuleOp) -> None:
+        """Draw inputs, and run the module on those that it takes. Raises what the last run raised if it takes none."""
+        program = executable(module)
+        self._half = program.half
+        self._draws.clear()
+        problem: GeError | None = None
+        for number, kind in enumerate(KINDS):
+            random = np.random.default_rng([self.seed, number])
+            size = UNKNOWN_SIZES[number % len(UNKNOWN_SIZES)]
+            draw = Draw(kind, [draw_input(info, kind, size, random) for info in program.inputs], {})
+            try:
+                draw.outputs = draw.run(program)
+                self._draws.append(draw)
+            except GeError as error:  # a hostile index is out of range: these inputs mean nothing to the model
+                problem = error
+        if problem is not None and not self._draws:
+            raise problem
+
+    def _check(self, name: str, module: ModuleOp, before: ModuleOp) -> None:
+        program = _runnable(name, module)
+        half = self._half or program.half
+        for draw in self._draws:
+            try:
+                outputs = draw.run(program)
+            except GeError as error:
+                what = f"pass '{name}': the module does not run any more: {error.what}"
+                raise GeError("GE3014", what, error.where) from error
+            for (output, wanted), found in zip(draw.outputs.items(), outputs.values(), strict=True):
+                position = difference(found, wanted, half=half, strict=draw.kind not in ("large", "mixed"))
+                if position is not None:
+                    self._report(name, output, position, found, draw, module, before, half)
+            draw.outputs = outputs
+        self._half = program.half
+
+    def _report(
+        self,
+        name: str,
+        output: str,
+        position: Position,
+        found: Any,
+        draw: Draw,
+        module: ModuleOp,
+        before: ModuleOp,
+        half: bool,
+    ) -> None:
+        """Raise GE3014 with the first value that differs, unless values inside explain the difference.
+
+        They do when it is no more than their rounding, and when float16 could not hold them.
+        """
+        old, new = named_values(before, draw.inputs), named_values(module, draw.inputs)
+        wanted, size = draw.outputs[output], largest_finite(each.value for each in old.values())
+        if _is_rounding(found, wanted, size, half) or (half and size > FLOAT16_MAX):
+            return
+        what = f"pass '{name}' changes output '{output}': {describe(found, wanted, position)} ({draw.kind} inputs)"
+        first = first_difference(old, new, half)
+        if first is None:
+            raise GeError("GE3014", what)
+        at, place = first
+        detail = describe(at.value, old[place].value, difference(at.value, old[place].value, half=half) or ())
+        what += f"; the first value that differs is that of node '{at.name}' ({at.op.name}): {detail}"
+        raise GeError("GE3014", what, where(at.op))
+
+
+def _runnable(name: str, module: ModuleOp) -> Executable:
+    try:
+        return executable(module)
+    except GeError as error:
+        raise GeError("GE3014", f"pass '{name}': the module cannot run any more: {error.what}", error.where) from error
+
+
+def draw_input(info: InputInfo, kind: str, size: int, random: np.random.Generator) -> Array:
+    """Values of a kind for an input; its unknown dimensions are ``size``. Raises GE6002 for what is no tensor."""
+    try:
+        type = tensor_type_of(info.type)
+        dtype = numpy_dtype(type.element_type)
+    except GeError:
+        return info.random(random)
+    shape = [size if each == DYNAMIC_INDEX else each for each in type.get_shape()]
+    if dtype.kind in "iu" and kind != "large":
+        return random.integers(0, 2, shape).astype(dtype)
+    return hostile(shape, dtype, kind, random)
+
+
+# Comparing
+
+
+def difference(found: Any, wanted: Any, *, half: bool, strict: bool = True) -> Position | None:
+    """Where a value first differs from what it should be; None when it agrees.
+
+    ``half``: it was computed in float16. Without ``strict``, a value may be finite where it should not.
+    """
+    if isinstance(wanted, list):
+        return _difference_of_lists(found, cast("list[Any]", wanted), half, strict)
+    a, b = np.asarray(found), np.asarray(wanted)
+    if a.shape != b.shape or a.dtype.kind != b.dtype.kind:
+        return ()
+    if a.dtype.kind not in "fV":
+        return first_position(a != b)
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    with np.errstate(all="ignore"):
+        allowed = _allowed(y, a.dtype, half)
+        same = (x == y) | (np.isnan(x) & np.isnan(y))
+        right = same | (np.abs(x - y) <= allowed) | (~np.isfinite(y) & np.isfinite(x) & (not strict))
+        if half:  # saturation
+            right |= np.clip(x, -FLOAT16_MAX, FLOAT16_MAX) == np.clip(y, -FLOAT16_MAX, FLOAT16_MAX)
+    return first_position(~right)
+
+
+def _difference_of_lists(found: Any, wanted: list[Any], half: bool, strict: bool) -> Position | None:
+    if not isinstance(found, list) or len(cast("list[Any]", found)) != len(wanted):
+        return ()
+    for number, (a, b) in enumerate(zip(cast("list[Any]", found), wanted, strict=True)):
+        if (position := difference(a, b, half=half, strict=strict)) is not None:
+            return (number, *position)
+    return None
+
+
+def _allowed(wanted: NDArray[np.float64], dtype: np.dtype[Any], half: bool) -> NDArray[np.float64]:
+    """How much each element may differ."""
+    size = np.abs(wanted[np.isfinite(wanted)]).max(initial=0.0)
+    if half:
+        return np.full(wanted.shape, MAX_RELATIVE * size)
+    tolerance = FLOAT16_TOLERANCE if dtype.itemsize == 2 else FLOAT32_TOLERANCE
+    return tolerance * (size + np.abs(wanted))
+
+
+def _is_rounding(found: Any, wanted: Any, size: float, half: bool) -> bool:
+    """Whether a difference is no more than a few roundings of values of a size."""
+    a, b = np.asarray(found), np.asarray(wanted)
+    if isinstance(wanted, list) or a.shape != b.shape or a.dtype.kind != "f" or b.dtype.kind != "f":
+        return False
+    unit = 2.0**-11 if half or a.dtype.itemsize == 2 else 2.0**-24
+    with np.errstate(all="ignore"):
+        distance = np.abs(a.astype(np.float64) - b.astype(np.float64))
+        return bool(((distance <= ROUNDINGS * unit * size) | (a == b)).all())
+
+
+def first_position(wrong: NDArray[np.bool_] | bool) -> Position | None:
+    """The first position where something is true."""
+    flags = np.asarray(wrong)
+    if not flags.any():
+        return None
+    return tuple(int(index) for index in np.unravel_index(int(flags.argmax()), flags.shape))
+
+
+def first_difference(
+    before: Mapping[str, NamedValue], after: Mapping[str, NamedValue], half: bool
+) -> tuple[NamedValue, str] | None:
+    """The first value in the order of the program that differs from that of the same node before, and its name.
+
+    Values that are not in both, or have another shape or element type now, cannot be compared.
+    """
+    for place, new in after.items():
+        old = before.get(place)
+        a, b = np.asarray(new.value), np.asarray(None if old is None else old.value)
+        if old is None or a.shape != b.shape or a.dtype != b.dtype:
+            continue
+        if difference(new.value, old.value, half=half) is not None:
+            return new, place
+    return None
+
+
+def describe(found: Any, wanted: Any, position: Position) -> str:
+    """Both values at a position, or what else differs."""
+    a, b = np.asarray(found), np.asarray(wanted)
+    if isinstance(wanted, list) or a.shape != b.shape:
+        return f"it was {_kind(wanted)}, now it is {_kind(found)}"
+    at = f"at {list(position)} " if position else ""
+    return f"{at}it was {b[position]!s}, now it is {a[position]!s}"
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, list):
+        return f"a list of {len(cast('Sequence[Any]', value))}"
+    array = np.asarray(value)
+    return "nothing" if value is None else f"{array.dtype.name}{list(array.shape)}"

@@ -264,7 +264,7 @@ def functions_model(bodies: dict[str, list[str]]) -> onnx.ModelProto:
 
 def test_functions_that_double_each_other_are_counted_before_they_are_inlined() -> None:
     doubling = {f"f{number}": [f"f{number + 1}"] * 2 for number in range(64)}
-    with pytest.raises(GeError, match="GE1020.*come to [0-9]{20} nodes") as error:
+    with pytest.raises(GeError, match=r"GE1020.*come to [0-9]{20} nodes") as error:
         import_model(functions_model({**doubling, "f64": ["Relu"]}))
     assert "200000" in error.value.why
     import_model(functions_model({"f": ["g", "g"], "g": ["Relu"] * 3}))
@@ -272,7 +272,7 @@ def test_functions_that_double_each_other_are_counted_before_they_are_inlined() 
 
 def test_functions_that_call_each_other_in_a_circle() -> None:
     for bodies in ({"f": ["f"]}, {"f": ["g"], "g": ["h"], "h": ["g"]}):
-        with pytest.raises(GeError, match="GE1020.*function 'local::[fg]' calls itself"):
+        with pytest.raises(GeError, match=r"GE1020.*function 'local::[fg]' calls itself"):
             import_model(functions_model(bodies))
 
 

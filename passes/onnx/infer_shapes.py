@@ -87,7 +87,9 @@ def _known_integers(value: SSAValue, inference: Inference) -> Array | None:
 def _erase_unused(value: SSAValue) -> None:
     """Erase the operations that only computed a value which nobody uses."""
     op = value.owner
-    if not isinstance(op, OnnxOp) or not op.has_trait(Pure) or any(result.uses for result in op.results):
+    if not isinstance(op, OnnxOp) or op.parent is None or not op.has_trait(Pure):
+        return
+    if any(result.uses for result in op.results):
         return
     operands = list(op.operands)
     op.detach()

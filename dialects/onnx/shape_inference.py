@@ -3,9 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
-from onnx import GraphProto, ModelProto, TensorShapeProto, TypeProto, ValueInfoProto, helper, shape_inference
+from onnx import (
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    TensorShapeProto,
+    TypeProto,
+    ValueInfoProto,
+    helper,
+    shape_inference,
+)
 
 from ge.dialects.onnx.ops import ML_DOMAIN
 
@@ -37,7 +47,54 @@ def infer_types(model: ModelProto) -> ModelProto:
     return inferred
 
 
+_WANT_INPUT_TYPE = frozenset({"EyeLike", "RegexFullMatch", "DictVectorizer", "LabelEncoder", "TreeEnsemble"})
+"""Operators whose inference in onnx 1.23 ends the process when the type of their first input is not known."""
+
+
 def _infer(model: ModelProto) -> ModelProto:
+    """What the package infers. It is asked about some nodes only when the type of their input is known."""
+    owners = (model.graph, *model.functions)
+    if not any(node.op_type in _WANT_INPUT_TYPE for owner in owners for node in _nodes(owner)):
+        return _ask_package(model)
+    known = frozenset[str]()
+    while True:
+        inferred = _ask_package(_without_unsafe(model, known))
+        types = frozenset(name for name, value in value_types(inferred.graph).items() if _says_something(value.type))
+        if types <= known:
+            return inferred
+        known |= types
+
+
+def _nodes(graph: GraphProto | FunctionProto) -> Iterator[NodeProto]:
+    """The nodes of a graph or function, and of the graphs in them."""
+    for node in graph.node:
+        yield node
+        for attribute in node.attribute:
+            for inner in (attribute.g, *attribute.graphs):
+                yield from _nodes(inner)
+
+
+def _without_unsafe(model: ModelProto, known: frozenset[str]) -> ModelProto:
+    """A copy without the nodes of which an input of unknown type would end the process."""
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    _drop_unsafe(copy.graph, known)
+    for function in copy.functions:
+        _drop_unsafe(function, frozenset())
+    return copy
+
+
+def _drop_unsafe(graph: GraphProto | FunctionProto, known: frozenset[str]) -> None:
+    """Take such nodes out of a graph, in which the types of values are known, and out of the graphs in its nodes."""
+    for node in list(graph.node):
+        if node.op_type in _WANT_INPUT_TYPE and not known.issuperset(node.input[:1]):
+            graph.node.remove(node)
+        for attribute in node.attribute:
+            for inner in (attribute.g, *attribute.graphs):
+                _drop_unsafe(inner, frozenset())
+
+
+def _ask_package(model: ModelProto) -> ModelProto:
     return shape_inference.infer_shapes(model, check_type=False, strict_mode=False, data_prop=True)
 
 

@@ -37,7 +37,7 @@ from ge.dialects.onnx.ops import (
     op_class,
     yielded,
 )
-from ge.dialects.onnx.rare_attributes import ListAttr, ProtoAttr, RefAttr
+from ge.dialects.onnx.rare_attributes import ListAttr, RefAttr, TypeProtoAttr
 from ge.dialects.onnx.types import (
     ABSENT,
     STRING,
@@ -81,7 +81,7 @@ __all__ = [
     "yielded",
 ]
 
-ATTRIBUTES = [TensorAttr, SparseAttr, RefAttr, ListAttr, ProtoAttr]
+ATTRIBUTES = [TensorAttr, SparseAttr, RefAttr, ListAttr, TypeProtoAttr]
 
 Onnx = NotedDialect("onnx", [*OP_CLASSES.values(), Custom, Call, Yield], [*TYPES, *ATTRIBUTES], NOTES)
 """The dialect: every operator of ai.onnx and ai.onnx.ml, custom operators, and the terminator of regions."""

@@ -41,7 +41,7 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from ge.dialects.onnx.rare_attributes import ProtoAttr
+from ge.dialects.onnx.rare_attributes import TypeProtoAttr
 from ge.dialects.onnx.schema import AttributeKind
 from ge.dialects.onnx.types import STRING
 from ge.ir.errors import GeError
@@ -237,6 +237,8 @@ def to_python(attribute: Attribute) -> Any:
             return [to_python(item) for item in attribute.data]
         case TensorAttr():
             return literal_array(attribute.literal, attribute.type)
+        case TypeProtoAttr():
+            return attribute.type
         case _:
             return attribute
 
@@ -256,10 +258,8 @@ def has_kind(attribute: Attribute, kind: AttributeKind) -> bool:
             return kind == "strings" and all(isinstance(item, StringAttr | BytesAttr) for item in attribute.data)
         case TensorAttr():
             return kind == ("sparse_tensor" if isinstance(attribute.literal, SparseAttr) else "tensor")
-        case ProtoAttr():
-            return kind == attribute.kind.data
         case _:
-            return kind == "type" and isinstance(attribute, TypeAttribute)
+            return kind == "type" and isinstance(attribute, TypeAttribute | TypeProtoAttr)
 
 
 def print_attribute(printer: Printer, attribute: Attribute, kind: AttributeKind | None) -> None:

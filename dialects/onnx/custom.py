@@ -24,6 +24,8 @@ from xdsl.utils.exceptions import VerifyException
 from ge.dialects.onnx.attributes import to_python
 from ge.dialects.onnx.base import OnnxOp, RegionGroup
 from ge.dialects.onnx.schema import Operator
+from ge.ir.errors import GeError
+from ge.ir.locations import where
 
 _CUSTOM = Operator("Custom", 1, "inputs*: any T -> outputs*: any T")
 """The table entry of operators outside the table."""
@@ -112,19 +114,19 @@ class Call(Custom):
             root = parent
         return root if isinstance(root, ModuleOp) else None
 
-    def function(self) -> FuncOp:
-        """The function that is called. Raises VerifyException when the module around does not have it."""
-        functions = (op for op in self.module.ops if isinstance(op, FuncOp)) if self.module is not None else ()
-        for function in functions:
-            if function.sym_name.data == self.callee:
-                return function
-        raise VerifyException(f"the module has no function @{self.callee}")
+    def function(self, module: ModuleOp | None) -> FuncOp:
+        """The function of a module that is called. Raises GE3002 when it does not have it."""
+        for op in () if module is None else module.ops:
+            if isinstance(op, FuncOp) and op.sym_name.data == self.callee:
+                return op
+        raise GeError("GE3002", f"the module has no function @{self.callee}", where(self))
 
     def verify_(self) -> None:
         super().verify_()
-        if self.module is None:
+        module = self.module
+        if module is None:
             return
-        type = self.function().function_type
+        type = self.function(module).function_type
         for what, given, known in (
             ("inputs", len(self.input_list()), len(type.inputs)),
             ("results", len(self.results), len(type.outputs)),
@@ -158,10 +160,14 @@ def name_regions(groups: Sequence[RegionGroup]) -> ArrayAttr[Attribute]:
 
 
 def _group(entry: Attribute) -> RegionGroup:
-    if isinstance(entry, StringAttr):
-        return RegionGroup(entry.data)
-    name, count = cast("ArrayAttr[Any]", entry)
-    return RegionGroup(name.data, count.value.data)
+    """One entry of :attr:`Custom.regions_named`. Raises VerifyException for anything else."""
+    match entry:
+        case StringAttr():
+            return RegionGroup(entry.data)
+        case ArrayAttr(data=(StringAttr() as name, IntegerAttr() as count)):
+            return RegionGroup(name.data, cast("IntegerAttr[Any]", count).value.data)
+        case _:
+            raise VerifyException(f"{entry} names no region")
 
 
 def function_symbol(domain: str, name: str, overload: str = "") -> str:

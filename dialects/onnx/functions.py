@@ -30,7 +30,7 @@ from ge.dialects.onnx.graph_builder import result_name
 from ge.dialects.onnx.ops import OP_CLASSES, Constant, constant_from_literal, set_inputs, yielded
 from ge.dialects.onnx.protos import dictionary_note, plain_attributes
 from ge.dialects.onnx.rare_attributes import RefAttr
-from ge.dialects.onnx.types import UNKNOWN
+from ge.dialects.onnx.types import ABSENT, UNKNOWN
 from ge.ir.errors import GeError
 from ge.ir.locations import name_loc, node_names, where
 
@@ -46,34 +46,19 @@ def inline_functions(module: ModuleOp) -> bool:
     Raises GE1020 for functions that call each other in a circle.
     """
     functions = list(local_functions(module))
-    done: set[FuncOp] = set()
-    for function in functions:
-        _inline_calls(function, done, ())
-    for op in module.ops:
-        if isinstance(op, FuncOp) and op not in done:
-            _inline_calls(op, done, ())
+    for main in module.ops:
+        if main not in functions:
+            for op in list(main.walk()):
+                if isinstance(op, Call):
+                    inline_call(op, instantiate(op))
     for function in functions:
         function.detach()
         function.erase()
     return bool(functions)
 
 
-def _inline_calls(function: FuncOp, done: set[FuncOp], callers: Sequence[FuncOp]) -> None:
-    """Inline the calls in a function, after those in the functions that it calls."""
-    if function in callers:
-        raise GeError("GE1020", f"function @{function.sym_name.data} calls itself", where(function))
-    if function in done:
-        return
-    for op in list(function.walk()):
-        if isinstance(op, Call):
-            _inline_calls(op.function(), done, (*callers, function))
-            inline_call(op)
-    done.add(function)
-
-
-def inline_call(call: Call) -> None:
-    """Put a copy of the body of the function in the place of a call; nodes are called ``<call>/<node>``."""
-    body = instantiate(call)
+def inline_call(call: Call, body: Region) -> None:
+    """Put the body of the function that is called in the place of a call; nodes are called ``<call>/<node>``."""
     block = body.block
     for arg, value in zip(block.args, _arguments(call, block), strict=True):
         _replace_argument(arg, value, call)
@@ -125,8 +110,8 @@ def _rename(op: Operation, label: str) -> None:
 
 def _take_name_and_type(call: Call, index: int, new: SSAValue) -> SSAValue:
     """The value that a function returns, with the name, and for an unknown type the type, of the result of the call."""
-    owner = new.owner
-    if not isinstance(owner, OnnxOp):
+    owner, type = new.owner, call.results[index].type
+    if not isinstance(owner, OnnxOp) or type == ABSENT:
         return new
     names = [result_name(owner, position) for position in range(len(owner.results))]
     position = list(owner.results).index(new)  # pyright: ignore[reportArgumentType]
@@ -135,20 +120,25 @@ def _take_name_and_type(call: Call, index: int, new: SSAValue) -> SSAValue:
         owner.location = name_loc(names[position])
     else:
         owner.attributes["onnx.outputs"] = ArrayAttr(map(StringAttr, names))
-    if new.type == UNKNOWN and call.results[index].type != UNKNOWN:
-        return Rewriter.replace_value_with_new_type(new, call.results[index].type)
+    if new.type == UNKNOWN and type != UNKNOWN:
+        new = Rewriter.replace_value_with_new_type(new, type)
+    new.name_hint = call.results[index].name_hint
     return new
 
 
 # Copies of bodies
 
 
-def instantiate(call: Call) -> Region:
-    """A copy of the body of the function that is called, with the attributes that the call gives.
+def instantiate(call: Call, module: ModuleOp | None = None, callers: Sequence[str] = ()) -> Region:
+    """A copy of the body of the function that is called, with the attributes that the call gives, and without calls.
 
-    Raises GE1017 when an operation is not valid with them.
+    ``module`` has the functions, if not the module around the call; ``callers`` are the functions around. Raises GE1017
+    when an operation is not valid with these attributes, GE1020 when a function calls itself, GE3002 for none at all.
     """
-    function = call.function()
+    module = call.module if module is None else module
+    function = call.function(module)
+    if call.callee in callers:
+        raise GeError("GE1020", f"function @{call.callee} calls itself", where(call))
     defaults = plain_attributes(dictionary_note(function, "attribute_defaults"))
     given = {**defaults, **plain_attributes(call.attributes)}
     graphs = _graphs(call)
@@ -156,6 +146,9 @@ def instantiate(call: Call) -> Region:
     for op in list(body.walk()):
         if isinstance(op, Custom) and _refers(op):
             _fill_in(op, given, graphs)
+    for op in list(body.walk()):
+        if isinstance(op, Call):
+            inline_call(op, instantiate(op, module, (*callers, call.callee)))
     return body
 
 

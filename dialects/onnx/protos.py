@@ -30,9 +30,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, TypeAttribute
 
 from ge.dialects.onnx.attributes import SparseAttr, TensorAttr, literal_array, to_python
-from ge.dialects.onnx.rare_attributes import ListAttr, ProtoAttr, RefAttr
+from ge.dialects.onnx.rare_attributes import ListAttr, RefAttr, TypeProtoAttr
 from ge.dialects.onnx.types import STRING, UNKNOWN, MapType, OptionalType, SequenceType
 from ge.ir.constants import element_type, numpy_dtype
+from ge.ir.errors import GeError
 
 MessageT = TypeVar("MessageT", bound=Message)
 
@@ -50,11 +51,11 @@ def message_text(message: Message) -> str:
 
 
 def parse_message(text: str, message: MessageT) -> MessageT:
-    """The message that :func:`message_text` wrote, put into ``message``. Raises ValueError for any other text."""
+    """The message that :func:`message_text` wrote, put into ``message``. Raises GE3002 for any other text."""
     try:
         return text_format.Parse(text, message)
-    except text_format.ParseError as error:
-        raise ValueError(f"'{text[:80]}' is not a {message.DESCRIPTOR.name}: {error}") from error
+    except (text_format.ParseError, UnicodeDecodeError) as error:
+        raise GeError("GE3002", f"'{text[:80]}' is not a {message.DESCRIPTOR.name}: {error}") from error
 
 
 # Types
@@ -184,8 +185,8 @@ def tensor_notes(tensor: TensorProto) -> dict[str, Attribute]:
 def add_tensor_notes(tensor: TensorProto, notes: Mapping[str, Attribute]) -> None:
     """The inverse of :func:`tensor_notes`."""
     for key, field in (("name", "name"), ("doc", "doc_string")):
-        if key in notes:
-            setattr(tensor, field, cast(StringAttr, notes[key]).data)
+        if isinstance(text := notes.get(key), StringAttr):
+            setattr(tensor, field, text.data)
     _add_metadata(tensor, notes.get("metadata"))
 
 
@@ -230,7 +231,7 @@ def attribute_proto(name: str, attribute: Attribute, tensor: TensorMaker = tenso
         case TensorAttr():
             proto.type = AttributeProto.TENSOR
             proto.t.CopyFrom(_element_proto(attribute, tensor))
-        case ProtoAttr() | TypeAttribute():
+        case TypeProtoAttr() | TypeAttribute():
             proto.type = AttributeProto.TYPE_PROTO
             proto.tp.CopyFrom(_element_proto(attribute, tensor))
         case _:
@@ -258,7 +259,7 @@ def _set_plain(proto: AttributeProto, attribute: Attribute) -> None:
             proto.type = AttributeProto.STRINGS
             proto.strings.extend(map(_encoded, value))
         case _:
-            raise ValueError(f"'{attribute}' is not an attribute of ONNX")
+            raise GeError("GE3002", f"attribute '{proto.name}' has no form in ONNX: {attribute}")
 
 
 def _element_proto(attribute: Attribute, tensor: TensorMaker) -> Any:
@@ -270,7 +271,7 @@ def _element_proto(attribute: Attribute, tensor: TensorMaker) -> Any:
             proto = tensor(attribute.literal, attribute.type, "")
             add_tensor_notes(proto, attribute.notes.data)
             return proto
-        case ProtoAttr():
+        case TypeProtoAttr():
             return parse_message(attribute.text.data, TypeProto())
         case _:
             return proto_of_type(attribute)
@@ -293,7 +294,7 @@ def attribute_protos(attributes: Mapping[str, Attribute], tensor: TensorMaker = 
 def plain_attributes(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
     """The attributes of an operation under their ONNX names, without notes."""
     plain = {name: attribute for name, attribute in attributes.items() if "." not in name}
-    return {**plain, **_dictionary(attributes.get("onnx.attributes"))}
+    return {**plain, **_dictionary(attributes.get("onnx.odd_attributes"))}
 
 
 # Notes
@@ -344,7 +345,8 @@ def metadata_attr(proto: Any) -> DictionaryAttr:
 
 def _add_metadata(proto: Any, metadata: Attribute | None) -> None:
     for key, value in _dictionary(metadata).items():
-        proto.metadata_props.add(key=key, value=cast(StringAttr, value).data)
+        if isinstance(value, StringAttr):
+            proto.metadata_props.add(key=key, value=value.data)
 
 
 def rest_note(proto: Message, fields: Sequence[str]) -> dict[str, Attribute]:

@@ -7,12 +7,21 @@ tensors, graphs and types.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import get_args
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
+
+from ge.dialects.onnx.schema import AttributeKind
+
+LIST_KINDS = ("tensors", "sparse_tensors", "types")
+"""Kinds of attributes that are a :class:`ListAttr`."""
+
+_KINDS = frozenset({*get_args(AttributeKind), *LIST_KINDS, "graphs"})
 
 
 @irdl_attr_definition
@@ -27,11 +36,16 @@ class RefAttr(ParametrizedAttribute):
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            return _parse_kind_and_text(parser)
+            return StringAttr(parser.parse_identifier()), StringAttr(parser.parse_str_literal())
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            _print_kind_and_text(printer, self.kind, self.target)
+            printer.print_string(f"{self.kind.data} ")
+            printer.print_string_literal(self.target.data)
+
+    def verify(self) -> None:
+        if self.kind.data not in _KINDS:
+            raise VerifyException(f"'{self.kind.data}' is not a kind of attributes")
 
 
 @irdl_attr_definition
@@ -55,30 +69,32 @@ class ListAttr(ParametrizedAttribute):
             printer.print_string(f"{self.kind.data} ")
             printer.print_attribute(self.items)
 
+    def verify(self) -> None:
+        if self.kind.data not in LIST_KINDS:
+            raise VerifyException(f"'{self.kind.data}' is not a list of tensors, sparse_tensors or types")
+
 
 @irdl_attr_definition
-class ProtoAttr(ParametrizedAttribute):
-    """``#onnx.proto<type "tensor_type {...}">``: a message that has no other form, as protobuf writes it."""
+class TypeProtoAttr(ParametrizedAttribute):
+    """``#onnx.type_proto<tensor<?xf32>, "tensor_type {...}">``: a type of which the model says more than IR can.
 
-    name = "onnx.proto"
+    The text is the type as protobuf writes it, with names of dimensions, denotations or what else there is.
+    """
 
-    kind: StringAttr
+    name = "onnx.type_proto"
+
+    type: Attribute
     text: StringAttr
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
-            return _parse_kind_and_text(parser)
+            type = parser.parse_type()
+            parser.parse_punctuation(",")
+            return type, StringAttr(parser.parse_str_literal())
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            _print_kind_and_text(printer, self.kind, self.text)
-
-
-def _parse_kind_and_text(parser: AttrParser) -> tuple[StringAttr, StringAttr]:
-    return StringAttr(parser.parse_identifier()), StringAttr(parser.parse_str_literal())
-
-
-def _print_kind_and_text(printer: Printer, kind: StringAttr, text: StringAttr) -> None:
-    printer.print_string(f"{kind.data} ")
-    printer.print_string_literal(text.data)
+            printer.print_attribute(self.type)
+            printer.print_string(", ")
+            printer.print_string_literal(self.text.data)

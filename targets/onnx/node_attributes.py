@@ -8,7 +8,7 @@ from onnx import AttributeProto, NodeProto, TypeProto, helper
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.ir import Attribute
 
-from ge.dialects.onnx import ListAttr, ProtoAttr, RefAttr
+from ge.dialects.onnx import Custom, ListAttr, RefAttr, TypeProtoAttr
 from ge.dialects.onnx.attributes import to_attribute
 from ge.dialects.onnx.protos import KINDS, message_text, proto_of_type, type_of_proto
 from ge.ir.errors import GeError
@@ -21,18 +21,21 @@ GRAPHS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)
 def node_attributes(protos: Sequence[AttributeProto], model: ModelFile, where: str) -> dict[str, Attribute]:
     """All but the graphs, by name, and the notes on them. Raises GE1017 for a kind that does not exist.
 
-    An attribute whose name IR would take for a note is in the note ``onnx.attributes``.
+    An attribute whose name IR would take for a note or a property is in the note ``onnx.odd_attributes``.
     """
     plain: dict[str, Attribute] = {}
     odd: dict[str, Attribute] = {}
     for proto in protos:
         if proto.type in GRAPHS and not proto.ref_attr_name:
             continue
-        names = odd if "." in proto.name or not proto.name else plain
+        names = odd if "." in proto.name or proto.name in _RESERVED else plain
         names[proto.name] = attribute_of(proto, model, where)
     docs = {proto.name: StringAttr(proto.doc_string) for proto in protos if proto.doc_string}
-    notes = {"onnx.attributes": DictionaryAttr(odd), "onnx.attribute_docs": DictionaryAttr(docs)}
+    notes = {"onnx.odd_attributes": DictionaryAttr(odd), "onnx.attribute_docs": DictionaryAttr(docs)}
     return {**plain, **{name: note for name, note in notes.items() if note.data}}
+
+
+_RESERVED = frozenset({"", *Custom.get_irdl_definition().properties})
 
 
 def attribute_of(proto: AttributeProto, model: ModelFile, where: str) -> Attribute:
@@ -66,7 +69,7 @@ def _list_attr(kind: str, items: Sequence[Attribute]) -> Attribute:
 def _type_attr(proto: TypeProto) -> Attribute:
     """A type; as protobuf writes it when the type of IR says less."""
     type = type_of_proto(proto)
-    return type if proto_of_type(type) == proto else ProtoAttr(StringAttr("type"), StringAttr(message_text(proto)))
+    return type if proto_of_type(type) == proto else TypeProtoAttr(type, StringAttr(message_text(proto)))
 
 
 def complete_kinds(node: NodeProto) -> None:

@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from ge.dialects.onnx.attributes import TensorAttr, to_python
+from ge.dialects.onnx.rare_attributes import TypeProtoAttr
 from ge.dialects.onnx.schema import expand_type_set
 from ge.dialects.onnx.shapes.values import (
     MAX_CONTENTS,
@@ -140,5 +141,7 @@ def attribute_value(attribute: Attribute) -> Any:
             return value_of_constant(attribute.literal, attribute.type)
         case TensorType() | UnrankedTensorType() | SequenceType() | OptionalType() | MapType():
             return value_of_type(attribute)
+        case TypeProtoAttr():
+            return value_of_type(attribute.type)
         case _:
             return to_python(attribute)

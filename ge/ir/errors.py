@@ -162,7 +162,7 @@ _OPTIONS = {
     ),
     "GE2010": ErrorKind(
         "there is nothing to reduce",
-        "ge-reduce keeps what fails; this module runs through with the same numbers, or its command ends with status 0.",
+        "ge-reduce keeps what fails; this module runs through with equal numbers, or its command ends with status 0.",
         "Check the passes or the command; --seed tries other inputs.",
     ),
     "GE2020": ErrorKind(
@@ -246,12 +246,12 @@ _IR = {
     ),
     "GE3014": ErrorKind(
         "pass changes what the module computes",
-        "The module ran before and after the pass, on the same inputs; the outputs differ by more than rounding explains.",
+        "The module ran before and after the pass, on equal inputs; the outputs differ by more than rounding explains.",
         "Report the pass with the module before it (--print-ir-before); ge-bisect finds the single rewrite.",
     ),
     "GE3015": ErrorKind(
         "shapes of an operation contradict each other",
-        "What is known of the inputs and attributes of an operation cannot be true together: it fails whenever it runs.",
+        "What is known of the inputs and attributes of an operation cannot hold together: it fails whenever it runs.",
         "Correct the model, or the shapes given for its inputs, at the operation named here.",
     ),
     "GE3016": ErrorKind(
@@ -272,7 +272,7 @@ _IR = {
     ),
     "GE3022": ErrorKind(
         "rule changes numbers",
-        "With --check-rules the model before and after the rule was run on the same inputs, and the outputs differ by more "
+        "With --check-rules the model before and after the rule was run on the same inputs; the outputs differ by more "
         "than rounding explains.",
         "Correct the replacement, or add the condition under which it is right.",
     ),
@@ -287,7 +287,7 @@ _COMPILE: dict[str, ErrorKind] = {
     "GE4001": ErrorKind(
         "operator is unknown",
         "The operators listed are neither of ai.onnx nor of ai.onnx.ml, so nothing says what they compute.",
-        "Export the model without custom operators, or decompose them into ONNX operators (local functions are inlined).",
+        "Export the model without custom operators, or decompose them into ONNX operators (functions are inlined).",
     ),
     "GE4002": ErrorKind(
         "operation has no kernel and was not moved to the host",
@@ -311,7 +311,7 @@ _COMPILE: dict[str, ErrorKind] = {
     ),
     "GE4020": ErrorKind(
         "operation on tiles has no instructions",
-        "Where its tiles lie does not suit the instructions of the AI Core: rows that begin or end inside a block of 32 "
+        "Where its tiles lie does not suit the instructions of the core: rows that begin or end inside a block of 32 "
         "bytes, or an order that no instruction follows.",
         "Choose tiles whose rows are whole blocks, or load the elements in the shape in which they are used.",
     ),

@@ -57,7 +57,7 @@ def lower_bound(intervals: Sequence[Interval]) -> int:
 
 
 def _best_gap(neighbours: list[tuple[int, int]], size: int, alignment: int) -> int:
-    """Return the offset of the tightest gap of at least `size` bytes between `neighbours` (offset, size), or their end."""
+    """Return the offset of the tightest gap of `size` bytes or more between `neighbours` (offset, size)."""
     cursor, best, best_waste = 0, -1, -1
     for offset, length in neighbours:
         waste = offset - cursor - size

@@ -83,7 +83,9 @@ def vector(array: Array) -> SSAValue:
     return constant(array.astype(np.float32)).y
 
 
-def kernel_of(op: Operation, soc: Soc, *, double_buffer: bool = True, seed: int = 0) -> tuple[tile.KernelOp, list[Array]]:
+def kernel_of(
+    op: Operation, soc: Soc, *, double_buffer: bool = True, seed: int = 0
+) -> tuple[tile.KernelOp, list[Array]]:
     """The kernel of a graph operation, and random inputs in storage order; pad lanes hold finite rubbish."""
     op.verify()
     outlined = LOWERINGS[type(op)](op, Target(soc, double_buffer))

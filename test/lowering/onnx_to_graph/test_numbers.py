@@ -226,7 +226,7 @@ def test_gemm(trans_a: int, trans_b: int, alpha: float, beta: float, c: tuple[in
     random = np.random.default_rng(0)
     a, b = (5, 4) if trans_a else (4, 5), (6, 5) if trans_b else (5, 6)
     others = [b] if c is None else [b, c]
-    attributes = {"transA": trans_a, "transB": trans_b, "alpha": alpha, "beta": beta}
+    attributes: dict[str, Any] = {"transA": trans_a, "transB": trans_b, "alpha": alpha, "beta": beta}
     if constant:
         check_one("Gemm", [a], [random.standard_normal(shape) for shape in others], **attributes)
     else:

@@ -338,7 +338,7 @@ def page(reports: Mapping[str, Report]) -> str:
         "",
         "| operator | versions | up | down | lowest opset |",
         "|---|---|---|---|---|",
-        *(_row(operator, reports.get(operator)) for operator in histories()),
+        *(f"{decisions(operator)} {_lowest(operator, reports.get(operator))} |" for operator in histories()),
         "",
         "## What cannot be written for older opsets",
         "",
@@ -349,14 +349,14 @@ def page(reports: Mapping[str, Report]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _row(operator: str, report: Report | None) -> str:
+def decisions(operator: str) -> str:
+    """The row of an operator up to what only a run can tell."""
     versions = [schema.since_version for schema in histories()[operator]]
     pairs = list(pairwise(versions))
     shown = [str(versions[0]), *(str(v) if is_widening(operator, v) else f"**{v}**" for v in versions[1:])]
     up = {"x" if adapter(operator, old, new) else "=" for old, new in pairs}
     down = {_way_down(operator, version) for version in versions if version > LOWEST_TARGET}
-    lowest = _lowest(report, versions[0])
-    return f"| {operator} | {', '.join(shown)} | {_signs(up)} | {_signs(down)} | {lowest} |"
+    return f"| {operator} | {', '.join(shown)} | {_signs(up)} | {_signs(down)} |"
 
 
 def _signs(signs: Iterable[str]) -> str:
@@ -374,10 +374,10 @@ def _way_down(operator: str, version: int) -> str:
     return "f" if body_opset(schemas[version]) else ""
 
 
-def _lowest(report: Report | None, first: int) -> str:
+def _lowest(operator: str, report: Report | None) -> str:
     """The lowest opsets of the cases of an operator."""
     if report is None:
-        return str(max(first, LOWEST_TARGET))
+        return str(max(histories()[operator][0].since_version, LOWEST_TARGET))
     own = {LOWEST_TARGET} if report.lowest_agreed else set[int]()
     return ", ".join(map(str, sorted(own | set(report.refused))))
 

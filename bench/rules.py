@@ -4,8 +4,9 @@
 
     python bench/rules.py [--operations 4000] [--repeats 7]
 
-Two modules: one in which nothing matches (the usual case: every operation is looked at), and one in which every place is
-rewritten. Times are CPU seconds per operation of the module, the best of the repeats; the ratio is rule / Python.
+Two kinds of modules: one in which nothing matches (the usual case: every operation is looked at), and one in which
+every place is rewritten. Times are CPU time per operation of the module, the best of the repeats; the ratio is rule /
+Python.
 """
 
 from __future__ import annotations

@@ -155,14 +155,18 @@ class Build:
 
 
 def _attributes(operator: Operator, attributes: Mapping[str, Data], copied: OnnxOp | None) -> dict[str, Attribute]:
-    """The attributes of a new operation: those copied from another one, and those given; None takes one out."""
+    """The attributes of a new operation: those copied from another one, and those given.
+
+    None, and what is the default of the standard, takes an attribute out.
+    """
     found = {name: each for name, each in copied.attributes.items() if "." not in name} if copied is not None else {}
     for name, value in attributes.items():
-        if value is None:
-            found.pop(name, None)
-        else:
-            spec = operator.attributes.get(name)
-            found[name] = to_attribute(kind_of(value) if spec is None else spec.kind, value)
+        found.pop(name, None)
+        spec = operator.attributes.get(name)
+        if value is not None:
+            new = to_attribute(kind_of(value) if spec is None else spec.kind, value)
+            if spec is None or spec.default is None or new != to_attribute(spec.kind, spec.default):
+                found[name] = new
     return found
 
 

@@ -68,6 +68,8 @@ class Scope:
         node, opset = self._producers.get(name, (None, 0))
         if node is None or node.domain not in ("", "ai.onnx"):
             return None
+        if node.op_type == "Constant" and (tensor := _inner_tensor(node)) is not None:
+            return numpy_helper.to_array(tensor)
         if node.op_type == "Shape" and not node.attribute:
             sizes = self.shape(node.input[0])
             return None if sizes is None or None in sizes else np.array(sizes, np.int64)
@@ -77,6 +79,12 @@ class Scope:
         if any(value is None or value.size > _MAX_ELEMENTS for value in inputs.values()):
             return None
         return _evaluate(node, opset, inputs)
+
+
+def _inner_tensor(node: NodeProto) -> TensorProto | None:
+    """The tensor of a Constant, unless its value has another form or lies outside the message."""
+    tensors = (attribute.t for attribute in node.attribute if attribute.name == "value")
+    return next((tensor for tensor in tensors if tensor.data_location != TensorProto.EXTERNAL), None)
 
 
 _COMPUTABLE = (

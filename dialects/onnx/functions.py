@@ -14,7 +14,7 @@ function is an ``onnx.Custom`` until the function is inlined. A call may leave o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
@@ -226,12 +226,22 @@ def _constant(op: Custom, attributes: Mapping[str, Attribute]) -> OnnxOp:
 
 
 def constant_literal(name: str, attribute: Attribute) -> tuple[Attribute, Attribute]:
-    """The literal and the type of a Constant node whose value is in the attribute ``name``."""
+    """The literal and the type of a Constant node whose value is in the attribute ``name``.
+
+    Raises GE1017 when the attribute holds something else than its name says, as in a damaged file.
+    """
     if isinstance(attribute, TensorAttr):
         return attribute.literal, attribute.type
     dtypes: Mapping[str, Any] = {"float": np.float32, "int": np.int64}
     kind = name.removeprefix("value_").removesuffix("s")
     value: Any = to_python(attribute)
+    elements: Any = value if name.endswith("s") else [value]
+    if not isinstance(elements, Sequence) or not all(map(_is_scalar, cast("Sequence[Any]", elements))):
+        raise GeError("GE1017", f"Constant: attribute '{name}' does not hold a value of its kind")
     array = np.empty(len(value) if name.endswith("s") else (), dtypes.get(kind, object))
     array[...] = value
     return literal_of(array)
+
+
+def _is_scalar(value: object) -> bool:
+    return isinstance(value, int | float | str | bytes)

@@ -126,6 +126,5 @@ def test_folder(folder: str) -> None:
 
 
 def test_no_less_is_known_than_onnx_knows() -> None:
-    """Runs last: the counts of all tests above."""
-    assert COUNTS["ours"] >= COUNTS["theirs"]
-    assert COUNTS["ours"] > 800
+    """Runs last: the counts of the tests above that this process ran."""
+    assert COUNTS["ours"] >= COUNTS["theirs"] > 0

@@ -149,7 +149,9 @@ class GeParser(Parser):
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         try:
-            return super().parse_module(allow_implicit_module)
+            module = super().parse_module(allow_implicit_module)
+            module.location = self._with_position(module.location, 0)  # an implicit module begins with its text
+            return module
         except ParseError:
             undefined = next(iter(self.forward_ssa_references), None)
             if undefined is None or self._current_token.kind is not MLIRTokenKind.EOF:

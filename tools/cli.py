@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from ge.ir.errors import GeError
 from ge.ir.parser import decode_text, parse_text
 from ge.ir.printer import GePrinter, Locations, write_module
-from ge.ir.weights import WeightsMode, WeightsReader, WeightsWriter, atomic_write
+from ge.ir.weights import WeightsMode, WeightsReader, WeightsWriter
 
 FORMATS = ("mlir", "onnx", "om")
 """The file types that modules are read from and written to."""
@@ -184,32 +184,18 @@ def write_text(
 def write_binary(module: ModuleOp, path: str | None, format: str, target_opset: int | None = None) -> None:
     """Write a module of the onnx level as an ONNX model (of an opset), or one of the om level as an OM file."""
     if path is None:
-        with tempfile.NamedTemporaryFile(suffix=f".{format}") as copy:
-            write_binary(module, copy.name, format, target_opset)
-            sys.stdout.buffer.write(Path(copy.name).read_bytes())
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(folder, f"out.{format}")
+            write_binary(module, str(copy), format, target_opset)
+            if len(list(copy.parent.iterdir())) > 1:
+                raise GeError("GE1003", "a model of more than 2 GB has its weights in a second file", "standard output")
+            sys.stdout.buffer.write(copy.read_bytes())
         return
     if format == "onnx":
-        _write_onnx(module, path, target_opset)
+        from ge.targets.onnx.exporter import save_model
+
+        save_model(module, path, target_opset)
         return
     from ge.targets.ascend.om.writer import write_module as write_om
 
     write_om(module, path)
-
-
-def _write_onnx(module: ModuleOp, path: str, target_opset: int | None) -> None:
-    """Write an ONNX model; one too large for a protobuf message (2 GB) keeps its weights in ``<name>.data``."""
-    from ge.targets.onnx.exporter import export_model
-
-    model = export_model(module, target_opset)
-    try:
-        if model.ByteSize() < 2**31:
-            with atomic_write(path) as stream:
-                stream.write(model.SerializeToString())
-            return
-        import onnx
-
-        onnx.save_model(  # pyright: ignore[reportUnknownMemberType]
-            model, path, save_as_external_data=True, location=f"{Path(path).name}.data"
-        )
-    except OSError as error:
-        raise GeError("GE1003", f"'{path}': {error.strerror or error}", path) from error

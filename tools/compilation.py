@@ -22,6 +22,7 @@ from xdsl.passes import ModulePass
 from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, ReshapeOp, ViewOp
 from ge.dialects.graph.program import main_function
 from ge.dialects.om.values import value_bytes
+from ge.dialects.onnx.shapes.input_shapes import Asked
 from ge.ir.errors import GeError
 from ge.ir.printer import GePrinter
 from ge.ir.registry import context, registry
@@ -78,7 +79,7 @@ class CompileOptions:
 
     model: Path
     soc: str = "Ascend310P3"
-    input_shapes: Mapping[str, Sequence[int]] = field(default_factory=dict[str, Sequence[int]])
+    input_shapes: Mapping[str, Sequence[Asked]] = field(default_factory=dict[str, Sequence[Asked]])
     switched_off: frozenset[str] = frozenset()
     """Fusion passes that are left out."""
     rule_files: tuple[str, ...] = ()

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 0) -> None:
-    """Print a table; the column number ``left`` is aligned to the left, all others to the right."""
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> None:
+    """Print a table; the columns with the numbers ``left`` are aligned to the left, all others to the right."""
     if sys.stdout.isatty():
         _print_rich(header, rows, left)
         return
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     for row in [header, *rows]:
         cells = [
-            cell.ljust(width) if column == left else cell.rjust(width)
+            cell.ljust(width) if column in left else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print("  ".join(cells).rstrip())
 
 
-def _print_rich(header: Sequence[str], rows: Sequence[Sequence[str]], left: int) -> None:
+def _print_rich(header: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int]) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(show_edge=False)
     for column, title in enumerate(header):
-        table.add_column(title, justify="left" if column == left else "right")
+        table.add_column(title, justify="left" if column in left else "right")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     Console().print(table)

@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 import ge
+from ge.dialects.onnx.shapes.input_shapes import parse_input_shapes
 from ge.ir.errors import GeError
 from ge.ir.registry import context, load_plugin, registry
 from ge.ir.rewriting import counting
@@ -34,7 +35,6 @@ from ge.tools.compilation import STAGES, CompileOptions, stage_passes
 from ge.tools.execute import Executable, executable
 from ge.tools.ge_run import run_reference
 from ge.tools.pipeline import PassRunner, make_pass, parse_pipeline, split_pass_flags
-from ge.tools.shapes import parse_shapes
 
 
 @dataclass(frozen=True)
@@ -228,7 +228,7 @@ def read_model(file: str, input_shape: str | None) -> ModuleOp:
     if input_shape and cli.format_of(file) == "onnx":
         from ge.targets.onnx.importer import import_model
 
-        module = import_model(file, parse_shapes(input_shape))
+        module = import_model(file, parse_input_shapes(input_shape))
     else:
         module = cli.read_module(file, context())
     verify_module(module)

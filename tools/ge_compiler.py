@@ -19,19 +19,22 @@ from xdsl.dialects.builtin import ModuleOp
 
 import ge
 from ge.dialects.om import ModelOp
+from ge.dialects.onnx.shapes.input_shapes import FORM, parse_input_shapes
+from ge.dialects.onnx.shapes.report import HEADER, shape_rows
 from ge.ir.errors import GeError
 from ge.targets.ascend.om.reader import read_model
 from ge.targets.ascend.om.writer import write_module
 from ge.targets.ascend.runtime.model import Model
+from ge.targets.onnx.importer import import_model
 from ge.tools import cli
 from ge.tools.agreement import Agreement, compare
 from ge.tools.arrays import InputInfo, random_inputs
 from ge.tools.compilation import FUSIONS, CompileOptions, compile_model
+from ge.tools.console import print_table
 from ge.tools.options import Option, options_help, parse_options
 from ge.tools.precheck import failure, precheck
 from ge.tools.reference import run_onnx
 from ge.tools.report import agreement_facts, compilation_facts, print_compilation, print_run, run_facts
-from ge.tools.shapes import FORM, parse_shapes
 
 USAGE = """usage: ge-compiler --model=FILE [options]
 
@@ -51,6 +54,7 @@ OPTIONS = (
     Option("fusion_rules", "FILE", "apply the rules of this .gerules file; several are separated by commas"),
     Option("fusion_switch_file", "FILE", "lines PASS:off or PASS:on that leave single fusion passes out"),
     Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory"),
+    Option("dump_shape", "true|false", "true: print the shape of every value, and the rule that it follows from"),
     Option("debug", "DIR", "write the module after each stage as DIR/NN-stage.mlir"),
     Option("log", "debug|info|warning|error", "show messages of this importance; info shows every fusion"),
     Option("report", "text|json|none", "what to print at the end (default text)"),
@@ -78,7 +82,7 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
     return CompileOptions(
         model=Path(values["model"]),
         soc=values.get("soc_version", CompileOptions.soc),
-        input_shapes=parse_shapes(values["input_shape"]) if "input_shape" in values else {},
+        input_shapes=parse_input_shapes(values["input_shape"], "--input_shape") if "input_shape" in values else {},
         switched_off=FUSIONS if "no-fusion" in values else _switched_off(values.get("fusion_switch_file")),
         rule_files=tuple(filter(None, values.get("fusion_rules", "").split(","))),
         reuse_memory=values.get("disable_reuse_memory") != "1",
@@ -164,6 +168,8 @@ def run(args: Sequence[str]) -> None:
         return
     seed = _integer(values, "seed")
     file = output_file(values)
+    report = values.get("report", "text")
+    shapes = shape_facts(options, report) if values.get("dump_shape") == "true" else {}
     compilation = compile_model(options)
     write_module(compilation.module, file)
     facts: dict[str, Any] = {
@@ -171,15 +177,24 @@ def run(args: Sequence[str]) -> None:
         "model": str(options.model),
         "output": str(file),
         "compilation": compilation_facts(compilation, _weight_bytes(compilation.module), file.stat().st_size),
+        **shapes,
     }
     agreements: list[Agreement] = []
     if "run" in values or "compare" in values:
         facts["run"], facts["reference"], agreements = run_once(file, options.model, seed, "compare" in values)
         facts["agreement"] = agreement_facts(agreements)
-    _show(facts, agreements, values.get("report", "text"))
+    _show(facts, agreements, report)
     failed = [agreement.name for agreement in agreements if not agreement.passed]
     if failed:
         raise GeError("GE6008", f"{len(failed)} of {len(agreements)} outputs differ: {', '.join(failed)}")
+
+
+def shape_facts(options: CompileOptions, form: str) -> dict[str, Any]:
+    """What is known of every value of the imported model; printed at once as text, in case it does not compile."""
+    rows = shape_rows(import_model(options.model, options.input_shapes))
+    if form == "text":
+        print_table(HEADER, rows, left=range(len(HEADER)))
+    return {"shapes": [dict(zip(HEADER, row, strict=True)) for row in rows]}
 
 
 def _integer(values: Mapping[str, str], name: str) -> int:

@@ -21,6 +21,7 @@ from typing import Any, cast
 import numpy as np
 
 import ge
+from ge.dialects.onnx.shapes.input_shapes import Asked, parse_input_shapes
 from ge.ir.errors import GeError
 from ge.ir.registry import context
 from ge.ir.verifier import verify_module
@@ -30,7 +31,6 @@ from ge.tools.arrays import random_inputs, read_inputs, write_outputs
 from ge.tools.execute import Executable, OmExecutable, executable
 from ge.tools.reference import run_onnx
 from ge.tools.report import print_profile
-from ge.tools.shapes import parse_shapes
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -56,7 +56,7 @@ def argument_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def load(path: str, *, strict: bool = False, shapes: Mapping[str, Sequence[int]] | None = None) -> Executable:
+def load(path: str, *, strict: bool = False, shapes: Mapping[str, Sequence[Asked]] | None = None) -> Executable:
     """What runs a file. Raises what reading and verifying it raises."""
     format = cli.format_of(path)
     if format == "om":
@@ -82,7 +82,7 @@ def run_reference(path: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, 
 def run(args: Sequence[str]) -> None:
     """Run ge-run; errors are raised."""
     arguments = argument_parser().parse_args(args)
-    shapes = parse_shapes(arguments.input_shape) if arguments.input_shape else {}
+    shapes = parse_input_shapes(arguments.input_shape) if arguments.input_shape else {}
     program = load(arguments.file, strict=arguments.strict, shapes=shapes)
     inputs = read_inputs(arguments.input, program.inputs)
     if arguments.random_input:

@@ -21,6 +21,7 @@ from ge.dialects.graph.capabilities import obstacle
 from ge.dialects.graph.program import main_function
 from ge.dialects.onnx import OP_CLASSES, OPSET, Constant, OnnxOp
 from ge.dialects.onnx.ops import ML_DOMAIN
+from ge.dialects.onnx.shapes.input_shapes import Asked
 from ge.ir.errors import ERRORS, GeError
 from ge.ir.locations import node_names
 from ge.lowering.onnx_to_graph.host import STANDARD
@@ -185,7 +186,7 @@ def _is_unknown(operator: str, domain: str) -> bool:
     return (domain, operator) not in OP_CLASSES if domain == ML_DOMAIN else not domain.startswith(STANDARD)
 
 
-def _check_inputs(graph: GraphProto, shapes: Mapping[str, Sequence[int]], name: str) -> Iterator[Finding]:
+def _check_inputs(graph: GraphProto, shapes: Mapping[str, Sequence[Asked]], name: str) -> Iterator[Finding]:
     """GE1019, GE3011: shapes that are asked for and do not fit; inputs without a fixed shape."""
     failed: set[str] = set()
     for input_name, shape in shapes.items():

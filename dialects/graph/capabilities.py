@@ -10,6 +10,7 @@ The passes move what has no kernel to the host, and the lowering to `tile` has a
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -65,6 +66,9 @@ SOFTMAX_ROW_ELEMENTS = 8192
 MAX_LANE_RUNS = 1024
 """Runs of channels that a kernel puts together in blocks of 16, other than whole blocks: each is code of its own."""
 
+SMALLEST_WIDTH = 1e-30
+"""The smallest alpha of celu, of which kernels multiply with the reciprocal."""
+
 COMPUTE_TYPES = (f16, f32)
 """Element types of a model that the AI Core computes on, both as float16."""
 
@@ -95,7 +99,7 @@ def obstacle(op: Operation) -> str | None:
     check = _CHECKS.get(type(op))
     if check is None:
         return f"{op.name} has no kernel"
-    return _types_obstacle(op) or check(op)
+    return _types_obstacle(op) or _function_obstacle(op) or check(op)
 
 
 def kernel_formats(op: Operation) -> Sequence[Formats]:
@@ -119,6 +123,24 @@ def _types_obstacle(op: Operation) -> str | None:
             return "a tensor is empty"
         if tensor(value).element_type not in COMPUTE_TYPES:
             return f"the element type is {tensor(value).element_type}"
+    return None
+
+
+def _function_obstacle(op: Operation) -> str | None:
+    """The parameters of a function are numbers that kernels compute with; bounds may be infinite."""
+    match op:
+        case UnaryOp():
+            function = op.function
+        case Conv2DOp() | MatmulOp() | BinaryOp():
+            function = op.activation
+        case _:
+            function = None
+    if function is None or function.kind is UnaryKind.CLIP:
+        return None
+    if not all(map(math.isfinite, function.arguments)):
+        return f"a parameter of {function.kind} is not finite"
+    if function.kind is UnaryKind.CELU and abs(function.alpha) < SMALLEST_WIDTH:
+        return "the width of celu is too small"
     return None
 
 

@@ -44,6 +44,7 @@ PASSES: dict[str, str] = {
     # onnx
     "inline-functions": "ge.passes.onnx.inline_functions:InlineFunctionsPass",
     "infer-shapes": "ge.passes.onnx.infer_shapes:InferShapesPass",
+    "dump-shapes": "ge.passes.onnx.dump_shapes:DumpShapesPass",
     "constant-fold": "ge.passes.onnx.constant_fold:ConstantFoldPass",
     "eliminate-identity": "ge.passes.onnx.eliminate_identity:EliminateIdentityPass",
     "onnx-cse": "ge.passes.onnx.onnx_cse:OnnxCsePass",

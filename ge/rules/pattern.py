@@ -77,7 +77,8 @@ class Node:
     @property
     def commutes(self) -> bool:
         """Whether the order of the inputs does not matter, to the operator and in this pattern."""
-        return not self.domain and self.op_type in COMMUTATIVE and len(set(self.inputs)) > 1
+        single = not any(isinstance(each, Leaf) and each.kind != "value" for each in self.inputs)
+        return not self.domain and self.op_type in COMMUTATIVE and single and len(set(self.inputs)) > 1
 
     def parameter(self, position: int) -> Parameter | None:
         """The parameter of the operator that an input is for."""

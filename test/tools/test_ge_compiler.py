@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -15,7 +16,6 @@ from ge.ir.parser import parse_module
 from ge.tools import ge_compiler
 from ge.tools.compilation import FUSIONS
 from ge.tools.options import ATC_OPTIONS
-from ge.tools.shapes import parse_shapes
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -60,7 +60,7 @@ def test_help_lists_every_option(capsys: pytest.CaptureFixture[str]) -> None:
         (["--model=x", "--mode=1"], "GE2009", "--mode=1"),
         (["--model=x", "--precision_mode=force_fp32"], "GE2009", "force_fp32"),
         (["--model=x", "--input_shape=1,3"], "GE2006", "1,3"),
-        (["--model=x", "--input_shape=x:1,-1"], "GE2006", "'-1'"),
+        (["--model=x", "--input_shape=x:1,1.5"], "GE2006", "got '1.5'"),
         (["--model=x", "--input_shape=x:1;x:2"], "GE2006", "x:2"),
         (["--model=x", "--seed=a"], "GE2006", "--seed"),
         (["--model=x", "--fusion_switch_file=missing"], "GE1001", "missing"),
@@ -77,8 +77,16 @@ def test_values_follow_an_equals_sign_or_a_space(model: Path) -> None:
     assert values == {"model": str(model), "input_shape": "x:1,3,8,8", "run": "1"}
 
 
-def test_shapes_have_names_with_colons_and_no_sizes_for_a_scalar() -> None:
-    assert parse_shapes("a:b:1,2;c:") == {"a:b": (1, 2), "c": ()}
+def test_table_of_shapes(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [f"--model={model}", f"--output={tmp_path / 'model.om'}", "--dump_shape=true"]
+    ge_compiler.run(arguments)
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines[0] == ["value", "type", "shape", "contents", "operator", "rule"]
+    assert ["x", "f32", "[1,", "3,", "8,", "8]", "input"] in lines
+    assert ["conv", "f32", "[1,", "4,", "6,", "6]", "Conv", "convolution"] in lines
+    ge_compiler.run([*arguments, "--report=json"])
+    (row,) = (row for row in json.loads(capsys.readouterr().out)["shapes"] if row["value"] == "conv")
+    assert (row["shape"], row["rule"]) == ("[1, 4, 6, 6]", "convolution")
 
 
 def test_single_fusions_are_switched_by_a_file(tmp_path: Path) -> None:

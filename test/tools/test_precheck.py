@@ -12,18 +12,18 @@ import pytest
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 from onnx_models import ModelBuilder
 
+from ge.dialects.onnx.shapes.input_shapes import parse_input_shapes
 from ge.ir.errors import GeError
 from ge.tools import ge_compiler
 from ge.tools.compilation import CompileOptions
 from ge.tools.precheck import Finding, Precheck, precheck
-from ge.tools.shapes import parse_shapes
 
 
 def check(model: ModelProto | Path, tmp_path: Path, shapes: str = "") -> Precheck:
     if isinstance(model, ModelProto):
         onnx.save(model, tmp_path / "model.onnx")
         model = tmp_path / "model.onnx"
-    return precheck(CompileOptions(model, input_shapes=parse_shapes(shapes) if shapes else {}))
+    return precheck(CompileOptions(model, input_shapes=parse_input_shapes(shapes) if shapes else {}))
 
 
 def one(model: ModelProto | Path, tmp_path: Path, shapes: str = "") -> Finding:

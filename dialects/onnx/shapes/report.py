@@ -14,6 +14,7 @@ from ge.dialects.onnx.shapes.inference import Inference, infer_function
 from ge.dialects.onnx.shapes.input_shapes import input_names
 from ge.dialects.onnx.shapes.values import Tensor, Value, dim_text, integers, shape_text
 from ge.dialects.onnx.types import ABSENT
+from ge.ir.locations import node_names
 from ge.maths.symbols import Expression
 
 HEADER = ("value", "type", "shape", "contents", "operator", "rule")
@@ -56,7 +57,9 @@ def _block_rows(inference: Inference, block: Block, depth: int) -> Iterator[Sequ
             yield from _block_rows(inference, region.block, depth + 1)
         for index, result in enumerate(op.results):
             if result.type != ABSENT:
-                yield _row(inference, result, result_name(op, index), op.op_type, depth)
+                name = result_name(op, index)
+                label = name if node_names(op) else result.name_hint or name
+                yield _row(inference, result, label, op.op_type, depth)
 
 
 def _row(inference: Inference, value: SSAValue, name: str, operator: str, depth: int) -> Sequence[str]:

@@ -1,0 +1,124 @@
+"""A model of more than 2 GB: imported, optimised and exported with no more memory than the weights that are touched.
+
+    python -m bench.big_model [--gigabytes 2.5] [--folder TEMPORARY]
+
+Makes a model of matrix products whose weights (external data) take 2.5 GB, most of it a hole in the file, and runs each
+step in a process of its own. The table has the time, how much memory the process has then beyond what it had before the
+import, private and mapped from files, and how many bytes of weights the step reads and makes. The aim is less than 1.3
+times those.
+
+1. import: nothing is read.
+2. optimise: the passes of the compiler's second stage; they read one weight of 64 MB, which is transposed.
+3. text: as above, and the module as text. The digests of all weights are computed, which maps the file.
+4. export: as above, and the model is written again, with its weights next to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper
+from xdsl.dialects.builtin import ModuleOp
+
+from ge.ir.printer import write_module
+from ge.ir.registry import context, registry
+from ge.targets.onnx.exporter import save_model
+from ge.targets.onnx.importer import import_model
+from ge.tools.compilation import OPTIMISE
+
+SIZE = 4096
+"""Rows and columns of each weight: 64 MB of float32."""
+
+WEIGHT_BYTES = 4 * SIZE * SIZE
+
+COLUMNS = ("own MB", "mapped MB", "peak MB", "touched MB")
+STEPS = ("import", "optimise", "text", "export")
+
+
+def make_model(path: Path, nbytes: int) -> None:
+    """A chain of matrix products, of which the first weight is transposed. The file of the weights is mostly a hole."""
+    count = nbytes // WEIGHT_BYTES
+    data = path.with_suffix(".data")
+    tensors: list[TensorProto] = []
+    nodes = [helper.make_node("Transpose", ["w0"], ["t"], perm=[1, 0])]
+    with data.open("wb") as stream:
+        stream.truncate(count * WEIGHT_BYTES)
+        for index in range(count):
+            stream.seek(index * WEIGHT_BYTES)
+            stream.write(np.full(16, index, np.float32).tobytes())
+            tensor = TensorProto(name=f"w{index}", dims=[SIZE, SIZE], data_type=TensorProto.FLOAT)
+            tensor.data_location = TensorProto.EXTERNAL
+            places = {"location": data.name, "offset": index * WEIGHT_BYTES, "length": WEIGHT_BYTES}
+            for key, value in places.items():
+                tensor.external_data.add(key=key, value=str(value))
+            tensors.append(tensor)
+            names = [f"v{index - 1}" if index else "x", f"w{index}" if index else "t"]
+            nodes.append(helper.make_node("MatMul", names, [f"v{index}"]))
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, SIZE]) for name in ("x", f"v{count - 1}"))
+    graph = helper.make_graph(nodes, "big", [x], [y], tensors)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), path)
+
+
+def memory() -> tuple[int, int]:
+    """The bytes that this process has in memory: its own, and those mapped from files."""
+    entries = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    own, mapped = (1024 * int(entries[key].split()[0]) for key in ("RssAnon", "RssFile"))
+    return own, mapped
+
+
+def optimise(module: ModuleOp) -> None:
+    for name in OPTIMISE.passes:
+        registry().passes[name]()().apply(context(), module)
+
+
+def run_step(step: str, path: Path) -> None:
+    """Run the steps up to one of them, and print what it took."""
+    before = memory()
+    start = time.perf_counter()
+    module = import_model(path)
+    if step != "import":
+        optimise(module)
+    if step == "text":
+        write_module(module, path.with_suffix(".mlir"))
+    if step == "export":
+        save_model(module, path.with_name("again.onnx"))
+    seconds = time.perf_counter() - start
+    own, mapped = (now - then for now, then in zip(memory(), before, strict=True))
+    peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - sum(before)
+    all_weights = path.with_suffix(".data").stat().st_size
+    touched = {"import": 0, "optimise": 2 * WEIGHT_BYTES, "text": all_weights, "export": all_weights}[step]
+    megabytes = (f"{value / 1e6:11.0f}" for value in (own, mapped, peak, touched))
+    print(f"{step:10}{seconds:9.1f}", *megabytes, f"{peak / touched:8.2f}" if touched else "       -")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--gigabytes", type=float, default=2.5)
+    parser.add_argument("--folder", help="where to make the model; it is deleted afterwards")
+    parser.add_argument("--step", choices=STEPS, help=argparse.SUPPRESS)
+    parser.add_argument("--model", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.step:
+        run_step(options.step, options.model)
+        return
+    with TemporaryDirectory(dir=options.folder) as folder:
+        path = Path(folder, "big.onnx")
+        make_model(path, int(options.gigabytes * 1e9))
+        stat = path.with_suffix(".data").stat()
+        print(f"weights {stat.st_size / 1e9:.2f} GB, {stat.st_blocks * 512 / 1e6:.1f} MB of them on disk")
+        print(f"{'step':10}{'seconds':>9}", *(f"{name:>11}" for name in COLUMNS), "   ratio")
+        for step in STEPS:
+            command = [sys.executable, "-m", "bench.big_model", "--step", step, "--model", str(path)]
+            subprocess.run(command, check=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -49,6 +49,7 @@ PASSES: dict[str, str] = {
     "eliminate-identity": "ge.passes.onnx.eliminate_identity:EliminateIdentityPass",
     "onnx-cse": "ge.passes.onnx.onnx_cse:OnnxCsePass",
     "onnx-dce": "ge.passes.onnx.onnx_dce:OnnxDcePass",
+    "simplify": "ge.passes.onnx.simplify:SimplifyPass",
     "fusion-rules": "ge.passes.onnx.fusion_rules:FusionRulesPass",
     # onnx to graph
     "convert-onnx-to-graph": "ge.lowering.onnx_to_graph.convert:ConvertOnnxToGraphPass",

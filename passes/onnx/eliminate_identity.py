@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.passes import ModulePass
+from typing import Any
 
 from ge.dialects.onnx import OnnxOp, constant_value, op_class, ranked, static_shape
-from ge.ir.rewriting import apply_rules, may_stand_for, replace, rewrite_rule
+from ge.ir.rewriting import RewriteRule, may_stand_for, replace, rewrite_rule
+from ge.ir.rule_pass import RulePass
 
 _SAME_TYPE = tuple(map(op_class, ("Cast", "Expand", "Flatten", "Reshape", "Squeeze", "Unsqueeze")))
 """Operators that do nothing when the result has the type of the operand."""
@@ -19,7 +17,7 @@ _SINGLE = tuple(map(op_class, ("Concat", "Max", "Mean", "Min", "Sum")))
 
 
 @dataclass(frozen=True)
-class EliminateIdentityPass(ModulePass):
+class EliminateIdentityPass(RulePass):
     """Let the users of an operation that changes nothing use its operand.
 
     1. `Identity`.
@@ -36,8 +34,8 @@ class EliminateIdentityPass(ModulePass):
 
     name = "eliminate-identity"
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_rules(op, [identity, dropout, same_type, transpose, pad, slice_all, single])
+    def rules(self) -> list[RewriteRule[Any]]:
+        return [identity, dropout, same_type, transpose, pad, slice_all, single]
 
 
 @rewrite_rule(op_class("Identity"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from xdsl.context import Context
@@ -16,7 +17,7 @@ from xdsl.passes import ModulePass
 
 from ge.dialects.onnx import Constant, OnnxOp
 from ge.ir.errors import GeError
-from ge.ir.rewriting import apply_rules
+from ge.ir.rewriting import RewriteRule, apply_rules
 from ge.passes.graph import report
 from ge.rules import CompiledRule, load_rules
 from ge.rules.build import observing
@@ -53,6 +54,11 @@ class FusionRulesPass(ModulePass):
 def shipped_rules() -> tuple[CompiledRule, ...]:
     """The rules of this project, file by file in the order of their names."""
     return tuple(rule for path in sorted(SHIPPED.glob("*.gerules")) for rule in load_rules(path))
+
+
+def rules_named(*names: str) -> list[RewriteRule[Any]]:
+    """The rules of this project with these names, for passes that consist of them."""
+    return [rule.rewrite for rule in select(shipped_rules(), names, ())]
 
 
 def select(rules: Sequence[CompiledRule], only: Sequence[str], off: Sequence[str]) -> list[CompiledRule]:

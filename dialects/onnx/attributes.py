@@ -43,7 +43,7 @@ from xdsl.printer import Printer
 
 from ge.dialects.onnx.rare_attributes import TypeProtoAttr
 from ge.dialects.onnx.schema import AttributeKind
-from ge.dialects.onnx.types import STRING
+from ge.dialects.onnx.types import STRING, tensor_type
 from ge.ir.errors import GeError
 
 
@@ -196,7 +196,7 @@ def literal_of(array: Any) -> tuple[Attribute, TensorType[Attribute]]:
         items = [item if isinstance(item, bytes) else str(item) for item in array.reshape(-1).tolist()]
         return ArrayAttr(map(string_attr, items)), TensorType(STRING, array.shape)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
-    type = TensorType(element_type(np.dtype(array.dtype)), array.shape)
+    type = tensor_type(element_type(np.dtype(array.dtype)), array.shape)
     return constant_attr(array, type), type
 
 

@@ -31,7 +31,7 @@ from xdsl.ir import Attribute, Operation, TypeAttribute
 
 from ge.dialects.onnx.attributes import SparseAttr, TensorAttr, literal_array, to_python
 from ge.dialects.onnx.rare_attributes import ListAttr, RefAttr, TypeProtoAttr
-from ge.dialects.onnx.types import STRING, UNKNOWN, MapType, OptionalType, SequenceType
+from ge.dialects.onnx.types import STRING, UNKNOWN, MapType, OptionalType, SequenceType, tensor_type
 from ge.ir.constants import element_type, numpy_dtype
 from ge.ir.errors import GeError
 
@@ -100,7 +100,7 @@ def _tensor_type(proto: TypeProto.Tensor) -> Attribute:
     element = element_type_of(proto.elem_type)
     if not proto.HasField("shape"):
         return UnrankedTensorType(element)
-    return TensorType(element, [_dimension(dim) for dim in proto.shape.dim])
+    return tensor_type(element, tuple(_dimension(dim) for dim in proto.shape.dim))
 
 
 def _dimension(dim: onnx.TensorShapeProto.Dimension) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneType, TensorType, UnrankedTensorType
@@ -72,6 +73,13 @@ def static_shape(value: SSAValue | Attribute) -> tuple[int, ...] | None:
     return None if type is None or DYNAMIC_INDEX in type.get_shape() else type.get_shape()
 
 
+@lru_cache(4096)
+def tensor_type(element: Attribute, shape: tuple[int, ...]) -> TensorType[Attribute]:
+    """A tensor type. Types are immutable and a model has few, so that equal ones are made, and checked, once."""
+    return TensorType(element, shape)
+
+
+@lru_cache(4096)
 def type_code(type: Attribute) -> str:
     """A type as the operator table writes it, without shape: ``f32``, ``seq(string)``, ``map(i64 f32)``."""
     match type:

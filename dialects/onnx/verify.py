@@ -24,27 +24,37 @@ def check(op: OnnxOp) -> None:
     """
     from ge.dialects.onnx.shapes.verification import check_shapes  # the rules are many, and not needed to register ops
 
-    operator = op.operator
-    inputs = [None if value is None else value.type for value in op.input_list()]
-    outputs = [None if type == ABSENT else type for type in op.result_types]
-    _check_count("input", inputs, operator.inputs)
-    _check_count("output", outputs, operator.outputs)
-    _check_attributes(op, operator)
-    _check_regions(op)
-    _check_types(operator, inputs, outputs)
+    check_structure(op)
+    check_types(op)
     check_shapes(op)
 
 
-def _check_count(side: str, types: Sequence[Attribute | None], parameters: Sequence[Parameter]) -> None:
+def check_structure(op: OnnxOp) -> None:
+    """Raise VerifyException when ``op`` has other counts, attributes or regions than the standard says."""
+    operator = op.operator
+    _check_count("input", [value is not None for value in op.input_list()], operator.inputs)
+    _check_count("output", [type != ABSENT for type in op.result_types], operator.outputs)
+    _check_attributes(op, operator)
+    _check_regions(op)
+
+
+def check_types(op: OnnxOp) -> None:
+    """Raise VerifyException when an operand or result of ``op`` has another type than the standard says."""
+    operator = op.operator
+    inputs = [None if value is None else value.type for value in op.input_list()]
+    _check_types(operator, inputs, [None if type == ABSENT else type for type in op.result_types])
+
+
+def _check_count(side: str, present: Sequence[bool], parameters: Sequence[Parameter]) -> None:
     variadic = bool(parameters) and parameters[-1].variadic
-    if len(types) > len(parameters) and not variadic:
-        raise VerifyException(f"{len(types)} {side}s, but the operator has at most {len(parameters)}")
+    if len(present) > len(parameters) and not variadic:
+        raise VerifyException(f"{len(present)} {side}s, but the operator has at most {len(parameters)}")
     for position, parameter in enumerate(parameters):
         if parameter.variadic:
-            count = max(0, len(types) - position)
+            count = max(0, len(present) - position)
             if count < parameter.min_count:
                 raise VerifyException(f"{side} '{parameter.name}' needs at least {parameter.min_count} values")
-        elif not parameter.optional and (position >= len(types) or types[position] is None) and side == "input":
+        elif not parameter.optional and (position >= len(present) or not present[position]) and side == "input":
             raise VerifyException(f"{side} '{parameter.name}' is missing")
 
 

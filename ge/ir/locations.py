@@ -26,7 +26,10 @@ from xdsl.ir import Attribute, Operation
 
 def name_loc(name: str) -> LocationAttr:
     """The location of the model node ``name``."""
-    return NameLoc(StringAttr(name), NoneAttr())
+    return NameLoc(StringAttr(name), _NONE)
+
+
+_NONE = NoneAttr()
 
 
 def is_unknown(location: Attribute) -> bool:

@@ -41,6 +41,7 @@ from ge.ir.locations import where
 from ge.ir.weights import atomic_write
 from ge.targets.onnx.adapters.graphs import graphs_of
 from ge.targets.onnx.external_data import ExternalData
+from ge.targets.onnx.model_writer import ModelWriter
 from ge.targets.onnx.opset_choice import oldest_opset
 from ge.targets.onnx.opsets import write_for_opset
 
@@ -83,13 +84,14 @@ def save_model(module: ModuleOp, path: str | Path, target_opset: int | None = No
     Weights of more than 2 GB, which a message cannot hold, go to ``<name>.data`` next to it.
     """
     path = Path(path)
-    external = ExternalData(f"{path.name}.data")
+    external, writer = ExternalData(f"{path.name}.data"), ModelWriter()
     is_large = _weight_bytes(module) > _MAX_MESSAGE_BYTES
-    model = export_model(module, target_opset, tensor=external.tensor if is_large else tensor_proto)
+    in_message = writer.tensor if target_opset is None else tensor_proto  # conversions read constants
+    model = export_model(module, target_opset, tensor=external.tensor if is_large else in_message)
     try:
         external.write(path.parent)
         with atomic_write(path) as stream:
-            stream.write(model.SerializeToString())
+            writer.write(model, stream)
     except OSError as error:
         raise GeError("GE1003", f"'{path}': {error.strerror or error}", str(path)) from error
 

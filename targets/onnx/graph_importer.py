@@ -31,6 +31,7 @@ from ge.dialects.onnx.ops import ML_DOMAIN, absent_property
 from ge.dialects.onnx.protos import documentation, rest_note, tensor_notes, type_of_proto
 from ge.dialects.onnx.shape_inference import AI_ONNX
 from ge.dialects.onnx.value_info import stated_note, value_notes
+from ge.dialects.onnx.verify import check_structure
 from ge.ir.errors import GeError
 from ge.ir.locations import name_loc
 from ge.targets.onnx.adapters.schemas import schema_at
@@ -180,7 +181,7 @@ class _GraphReader:
         op.attributes.update({**documentation(node), **rest_note(node, ["device_configurations"])})
         block.add_op(op)
         try:
-            op.verify_()
+            _check_structure(op)
         except VerifyException as error:
             raise GeError("GE1017", f"{node.op_type}: {error}", user) from error
         for name, result in zip(node.output, op.results, strict=True):
@@ -258,6 +259,17 @@ class _GraphReader:
         terminator.attributes.update(graph_notes(graph))
         block.add_op(terminator)
         return Region(block)
+
+
+def _check_structure(op: OnnxOp) -> None:
+    """Check what inference of types relies on; the rest is checked when the types are known.
+
+    Constants are right as they are made.
+    """
+    if isinstance(op, Custom):
+        op.verify_()
+    elif not isinstance(op, Constant):
+        check_structure(op)
 
 
 def _take_signature(

@@ -24,7 +24,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ge.dialects.onnx import OPSET, UNKNOWN, OnnxOp, yielded
+from ge.dialects.onnx import OPSET, UNKNOWN, Constant, Custom, OnnxOp, yielded
 from ge.dialects.onnx.custom import function_symbol
 from ge.dialects.onnx.protos import documentation, message_text, rest_note
 from ge.dialects.onnx.shape_inference import AI_ONNX, infer_types, value_types
@@ -32,6 +32,7 @@ from ge.dialects.onnx.shapes.inference import infer_function, write_types
 from ge.dialects.onnx.shapes.input_shapes import Asked
 from ge.dialects.onnx.shapes.signature import DIMS, write_bounds
 from ge.dialects.onnx.value_info import forget_stated_types, value_notes
+from ge.dialects.onnx.verify import check_types
 from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.maths.symbols import Interval
@@ -228,9 +229,12 @@ class _ModuleImporter:
 
 
 def _check(op: OnnxOp, model: str) -> None:
-    """Verify an operation. Raises GE1017 when it is not what the standard says."""
+    """Check the types of an operation. Raises GE1017 when they are not what the standard says."""
     try:
-        op.verify_()
+        if isinstance(op, Custom):
+            op.verify_()
+        elif not isinstance(op, Constant):
+            check_types(op)
     except VerifyException as error:
         raise GeError("GE1017", f"{op.op_type}: {error}", where(op)) from error
 

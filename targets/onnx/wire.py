@@ -3,12 +3,12 @@
 An ``.onnx`` file is one protobuf message. Its tensors are contiguous byte ranges of it, so a scan over the wire format
 (tag, length, payload) finds where each lies. :func:`split` returns the *skeleton*, the same message without those
 ranges, small and quick to decode, and the ranges. In the skeleton a removed range is an external tensor whose location
-is ``#<index>``. :func:`split_message` does the same to a message in memory.
+is ``#<index>``. :func:`split_message` does the same to a message in memory, and :func:`join` puts the tensors back in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from google.protobuf.message import Message
@@ -130,6 +130,64 @@ def _external(index: int) -> bytes:
     key, value = b"location", f"{PIECE_MARK}{index}".encode()
     entry = bytes([1 << 3 | 2, len(key)]) + key + bytes([2 << 3 | 2, len(value)]) + value
     return bytes([_EXTERNAL_DATA_TAG, len(entry)]) + entry + _DATA_LOCATION_EXTERNAL
+
+
+# Back again
+
+_EXTERNAL_MARK = b"\x0a\x08location\x12"
+"""How every removed tensor begins: messages without these bytes have none inside."""
+
+_RAW_DATA_TAG = bytes([9 << 3 | _LENGTH_DELIMITED])
+
+
+def piece_tensor(index: int) -> bytes:
+    """The fields of a TensorProto whose raw data are the piece ``index``."""
+    return _external(index)
+
+
+def join(skeleton: bytes, pieces: Sequence[memoryview]) -> list[bytes | memoryview]:
+    """The chunks of the ModelProto ``skeleton`` with the raw data of its removed tensors, which are not copied."""
+    return _with_tensors(memoryview(skeleton), skeleton, 0, len(skeleton), "ModelProto", pieces)
+
+
+def _with_tensors(
+    view: memoryview, data: bytes, start: int, end: int, message: str, pieces: Sequence[memoryview]
+) -> list[bytes | memoryview]:
+    """The bytes of one message in chunks, with the tensors in it; ``view`` is of ``data``."""
+    children = _CHILDREN.get(message, {})
+    chunks: list[bytes | memoryview] = []
+    position = copied = start
+    while position < end:
+        field_start = position
+        tag, position = _varint(view, position, end)
+        if tag & 7 != _LENGTH_DELIMITED:
+            position = _skip(view, tag & 7, position, end)
+            continue
+        length, position = _varint(view, position, end)
+        payload, position = position, position + length
+        if data.find(_EXTERNAL_MARK, payload, position) < 0:
+            continue
+        field = tag >> 3
+        if message == "TensorProto" and tag == _EXTERNAL_DATA_TAG:
+            piece = _piece_of(data[payload:position], pieces)
+            if piece is None:
+                continue
+            chunks += [view[copied:field_start], _RAW_DATA_TAG, _encode(len(piece)), piece]
+            position += len(_DATA_LOCATION_EXTERNAL)
+        elif field in children:
+            inner = _with_tensors(view, data, payload, position, children[field], pieces)
+            chunks += [view[copied:field_start], _encode(tag), _encode(sum(map(len, inner))), *inner]
+        else:
+            continue
+        copied = position
+    chunks.append(view[copied:end])
+    return chunks
+
+
+def _piece_of(entry: bytes, pieces: Sequence[memoryview]) -> memoryview | None:
+    """The piece that an entry of external data stands for; None for a file."""
+    location = entry[len(_EXTERNAL_MARK) + 1 :]
+    return pieces[int(location[1:])] if location.startswith(PIECE_MARK.encode()) else None
 
 
 def split_message(source: Message, target: Message, min_bytes: int, pieces: list[bytes]) -> None:

@@ -32,7 +32,7 @@ from ge.dialects.onnx.shapes.values import (
     Tensor,
     Value,
 )
-from ge.dialects.onnx.types import STRING, UNKNOWN, MapType, OptionalType, SequenceType, type_code
+from ge.dialects.onnx.types import STRING, UNKNOWN, MapType, OptionalType, SequenceType, tensor_type, type_code
 from ge.ir.attributes import WeightsAttr
 
 _MAX_FLOATS = 16
@@ -68,7 +68,7 @@ def type_of_value(value: Value) -> Attribute:
             element = ELEMENT_TYPES[value.element or ""]
             if value.shape is None:
                 return UnrankedTensorType(element)
-            return TensorType(element, [size if isinstance(size, int) else DYNAMIC_INDEX for size in value.shape])
+            return tensor_type(element, tuple(size if isinstance(size, int) else DYNAMIC_INDEX for size in value.shape))
         case SequenceOf() if (element := type_of_value(value.element)) != UNKNOWN:
             return SequenceType(element)
         case OptionalOf() if (element := type_of_value(value.element)) != UNKNOWN:

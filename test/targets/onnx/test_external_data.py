@@ -50,6 +50,20 @@ def small_messages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(exporter, "_MAX_MESSAGE_BYTES", 1000)
 
 
+def test_a_model_written_without_copies_is_the_message_byte_for_byte(tmp_path: Path) -> None:
+    """Weights in all places, among them bytes and texts that look like the place of a removed tensor."""
+    mark = b"\x0a\x08location\x12\x02#0"
+    model = large_model()
+    model.graph.initializer.append(tensor("looks", np.frombuffer(mark * 200, np.uint8)))
+    model.graph.initializer.append(tensor("few", np.frombuffer(mark * 3, np.uint8)))
+    model.graph.doc_string = model.doc_string = mark.decode() * 30
+    model.metadata_props.add(key="location", value="#0")
+    module = import_model(model)
+    save_model(module, tmp_path / "m.onnx")
+    assert (tmp_path / "m.onnx").read_bytes() == exporter.export_model(module).SerializeToString()
+    assert_same(onnx.load(tmp_path / "m.onnx"), model)
+
+
 @pytest.mark.usefixtures("small_messages")
 def test_weights_go_next_to_the_model(tmp_path: Path) -> None:
     model = large_model()

@@ -30,9 +30,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ge.ir.printer import write_module
 from ge.ir.registry import context, registry
+from ge.passes.pipelines import onnx_pipeline
 from ge.targets.onnx.exporter import save_model
 from ge.targets.onnx.importer import import_model
-from ge.tools.compilation import OPTIMISE
+from ge.tools.pipeline import parse_pipeline
 
 SIZE = 4096
 """Rows and columns of each weight: 64 MB of float32."""
@@ -75,8 +76,8 @@ def memory() -> tuple[int, int]:
 
 
 def optimise(module: ModuleOp) -> None:
-    for name in OPTIMISE.passes:
-        registry().passes[name]()().apply(context(), module)
+    for each in parse_pipeline(onnx_pipeline(1, "model"), registry()):
+        each.apply(context(), module)
 
 
 def run_step(step: str, path: Path) -> None:

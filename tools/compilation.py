@@ -11,7 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 
@@ -26,11 +26,12 @@ from ge.dialects.onnx.shapes.input_shapes import Asked
 from ge.ir.errors import GeError
 from ge.ir.printer import GePrinter
 from ge.ir.registry import context, registry
+from ge.ir.rewrite_log import Fusion, Switches, logger, observe
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
 from ge.passes.graph.plan_memory import MemoryPlan, plan_memory
-from ge.passes.graph.report import Fusion, collect, logger
 from ge.passes.onnx.fusion_rules import FusionRulesPass
+from ge.passes.pipelines import DEFAULT_LEVEL, fusion_passes, graph_pipeline, onnx_pipeline
 from ge.targets.ascend.soc import load_soc
 from ge.targets.onnx.importer import import_model
 from ge.tools.arrays import main_inputs
@@ -46,31 +47,21 @@ class Stage:
 
 
 IMPORT = Stage("onnx")
-OPTIMISE = Stage(
-    "onnx-optimised",
-    ("inline-functions", "infer-shapes", "constant-fold", "eliminate-identity", "onnx-cse", "onnx-dce"),
-)
+OPTIMISE = Stage("onnx-optimised", ("{onnx}",))
 LOWER = Stage("graph", ("convert-onnx-to-graph",))
-FUSE = Stage(
-    "graph-fused",
-    (
-        *("graph-fold-constants", "graph-eliminate-identity", "recognise-activations", "channel-shuffle"),
-        *("fuse-conv-bn-relu", "fold-conv-bn", "decompose-lrn", "batch-norm-to-conv"),
-        "fuse-binary-activation",
-    ),
-)
+FUSE = Stage("graph-fused", ("{graph}",))
 ASSIGN = Stage("graph-assigned", ("assign-precision", "merge-host", "propagate-layout"))
 TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc}}}",))
 CUBE = Stage("cube", ("convert-tile-to-cube{{soc={soc}}}",))
 PLAN = Stage("cube-planned", ("plan-buffers", "insert-sync"))
-PROGRAM = Stage("program", ("plan-memory{{reuse={reuse}}}",))
+PROGRAM = Stage("program", ("plan-memory{{soc={soc} reuse={reuse}}}",))
 WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
 
 STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, TILE, CUBE, PLAN, PROGRAM, WRITE)
 """The pipeline, in order."""
 
-FUSIONS = frozenset({"recognise-activations", "fuse-conv-bn-relu", "fold-conv-bn", "fuse-binary-activation"})
-"""The passes that may be switched off: a model compiles without them, too."""
+NO_FUSION = Switches(dict.fromkeys(fusion_passes(), False))
+"""Every pass that makes one operation of several is off: a model compiles without them, too."""
 
 
 @dataclass(frozen=True)
@@ -80,8 +71,10 @@ class CompileOptions:
     model: Path
     soc: str = "Ascend310P3"
     input_shapes: Mapping[str, Sequence[Asked]] = field(default_factory=dict[str, Sequence[Asked]])
-    switched_off: frozenset[str] = frozenset()
-    """Fusion passes that are left out."""
+    level: int = DEFAULT_LEVEL
+    """The optimisation level: 0, 1, 2 or 3 (:mod:`ge.passes.pipelines`)."""
+    switches: Switches = field(default_factory=Switches)
+    """Passes and rules that are left out."""
     rule_files: tuple[str, ...] = ()
     """Files of fusion rules, which are applied to the optimised model."""
     reuse_memory: bool = True
@@ -136,7 +129,7 @@ def compile_model(options: CompileOptions) -> Compilation:
     program: Program | None = None
     start = time.perf_counter()
     module = import_static(options)
-    with stage_files(options.debug_dir) as write, collect() as report:
+    with stage_files(options.debug_dir) as write, observe(switches=options.switches) as log:
         for stage in STAGES:
             run_stage(stage, module, options)
             records.append(_record(stage, time.perf_counter() - start, module))
@@ -147,7 +140,7 @@ def compile_model(options: CompileOptions) -> Compilation:
                 program = _examine(module, options, unfused_bytes)
             start = time.perf_counter()
     assert program is not None
-    return Compilation(module, tuple(records), tuple(report.fusions), program)
+    return Compilation(module, tuple(records), tuple(log.fusions), program)
 
 
 def import_static(options: CompileOptions) -> ModuleOp:
@@ -171,9 +164,14 @@ def run_stage(stage: Stage, module: ModuleOp, options: CompileOptions) -> None:
 
 def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
     """The passes of a stage, for a chip and a model."""
-    values = {"soc": load_soc(options.soc).name, "name": options.model.stem, "reuse": str(options.reuse_memory).lower()}
-    names = [text.format(**values) for text in stage.passes if text not in options.switched_off]
-    passes = parse_pipeline(",".join(names), registry())
+    values = {
+        "onnx": onnx_pipeline(options.level, "device"),
+        "graph": graph_pipeline(options.level),
+        "soc": load_soc(options.soc).name,
+        "name": options.model.stem,
+        "reuse": str(options.reuse_memory).lower(),
+    }
+    passes = parse_pipeline(",".join(text.format(**values) for text in stage.passes), registry())
     if stage is OPTIMISE and options.rule_files:
         passes.append(FusionRulesPass(options.rule_files))
     return passes
@@ -195,9 +193,9 @@ def unfused_access_bytes(module: ModuleOp, options: CompileOptions) -> int:
     unfused = module.clone()
     logger.disabled = True  # what is done here only for comparison is no news
     try:
-        with collect():
+        with observe(switches=NO_FUSION):
             for stage in (FUSE, ASSIGN):
-                run_stage(stage, unfused, replace(options, switched_off=FUSIONS))
+                run_stage(stage, unfused, options)
     finally:
         logger.disabled = False
     return access_bytes(main_function(unfused))

@@ -26,7 +26,7 @@ import ge
 from ge.dialects.onnx.shapes.input_shapes import parse_input_shapes
 from ge.ir.errors import GeError
 from ge.ir.registry import context, load_plugin, registry
-from ge.ir.rewriting import counting
+from ge.ir.rewrite_log import observe
 from ge.ir.verifier import verify_module
 from ge.tools import cli
 from ge.tools.agreement import MAX_RELATIVE, MIN_COSINE, Agreement, compare
@@ -108,9 +108,9 @@ class Bisection:
         self.trials += 1
         try:
             module = self.after(count - 1)
-            with counting(limit) as counter:
+            with observe(limit=limit) as log:
                 run_passes(module, self.passes[max(0, count - 1) : count])
-            found = Outcome(rewrites=counter.count, last=counter.last)
+            found = Outcome(rewrites=log.count, last=log.last)
             problem = self._differences(executable(module))
         except GeError as error:
             return Outcome(error.what)

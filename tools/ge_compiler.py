@@ -22,6 +22,9 @@ from ge.dialects.om import ModelOp
 from ge.dialects.onnx.shapes.input_shapes import FORM, parse_input_shapes
 from ge.dialects.onnx.shapes.report import HEADER, shape_rows
 from ge.ir.errors import GeError
+from ge.ir.registry import registry
+from ge.ir.rewrite_log import Switches
+from ge.passes.pipelines import DEFAULT_LEVEL, fusion_passes, parse_level
 from ge.targets.ascend.om.reader import read_model
 from ge.targets.ascend.om.writer import write_module
 from ge.targets.ascend.runtime.model import Model
@@ -29,12 +32,14 @@ from ge.targets.onnx.importer import import_model
 from ge.tools import cli
 from ge.tools.agreement import Agreement, compare
 from ge.tools.arrays import InputInfo, random_inputs
-from ge.tools.compilation import FUSIONS, CompileOptions, compile_model
+from ge.tools.compilation import NO_FUSION, STAGES, CompileOptions, compile_model, stage_passes
 from ge.tools.console import print_table
 from ge.tools.options import Option, options_help, parse_options
+from ge.tools.pipeline import pipeline_text
 from ge.tools.precheck import failure, precheck
 from ge.tools.reference import run_onnx
 from ge.tools.report import agreement_facts, compilation_facts, print_compilation, print_run, run_facts
+from ge.tools.switch_file import read_switch_file
 
 USAGE = """usage: ge-compiler --model=FILE [options]
 
@@ -50,9 +55,11 @@ OPTIONS = (
     Option("mode", "NUMBER", "0: make an OM file (default); 3: only report all that stands in the way of that"),
     Option("check_report", "FILE", "with --mode=3: write the report as JSON to this file"),
     Option("precision_mode", "NAME", "force_fp16: kernels compute in float16 and accumulate in float32"),
-    Option("no-fusion", "", f"leave the fusion passes out: {', '.join(sorted(FUSIONS))}"),
+    Option("oo_level", "LEVEL", "the optimisation level, O0 to O3 (default O3); also -O0 to -O3"),
+    Option("print-pipeline", "", "print the passes of the compilation as a text for ge-opt -p, and stop"),
+    Option("no-fusion", "", f"leave the fusion passes out: {', '.join(sorted(fusion_passes()))}"),
     Option("fusion_rules", "FILE", "apply the rules of this .gerules file; several are separated by commas"),
-    Option("fusion_switch_file", "FILE", "lines PASS:off or PASS:on that leave single fusion passes out"),
+    Option("fusion_switch_file", "FILE", "a JSON file that switches single passes and rules off"),
     Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory"),
     Option("dump_shape", "true|false", "true: print the shape of every value, and the rule that it follows from"),
     Option("debug", "DIR", "write the module after each stage as DIR/NN-stage.mlir"),
@@ -79,36 +86,26 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         raise GeError("GE2008", "option --model is missing")
     if "check_report" in values and values.get("mode") != "3":
         raise GeError("GE2003", "--check_report is given without --mode=3")
+    rule_files = tuple(filter(None, values.get("fusion_rules", "").split(",")))
     return CompileOptions(
         model=Path(values["model"]),
         soc=values.get("soc_version", CompileOptions.soc),
         input_shapes=parse_input_shapes(values["input_shape"], "--input_shape") if "input_shape" in values else {},
-        switched_off=FUSIONS if "no-fusion" in values else _switched_off(values.get("fusion_switch_file")),
-        rule_files=tuple(filter(None, values.get("fusion_rules", "").split(","))),
+        level=parse_level(values["oo_level"]) if "oo_level" in values else DEFAULT_LEVEL,
+        switches=_switches(values, rule_files),
+        rule_files=rule_files,
         reuse_memory=values.get("disable_reuse_memory") != "1",
         debug_dir=Path(values["debug"]) if "debug" in values else None,
     )
 
 
-def _switched_off(file: str | None) -> frozenset[str]:
-    """The passes that a fusion switch file turns off. Raises GE1001 or GE2006."""
-    if file is None:
-        return frozenset()
-    try:
-        lines = Path(file).read_text().splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise GeError("GE1001", f"cannot read '{file}': {error}", file) from error
-    off: set[str] = set()
-    for number, line in enumerate(lines, 1):
-        name, _, state = line.strip().partition(":")
-        if not line.strip():
-            continue
-        if name not in FUSIONS or state not in ("on", "off"):
-            remedy = f"A line is PASS:on or PASS:off, with PASS one of {', '.join(sorted(FUSIONS))}."
-            raise GeError("GE2006", f"'{line}' switches nothing", f"{file}:{number}:1", remedy=remedy)
-        if state == "off":
-            off.add(name)
-    return frozenset(off)
+def _switches(values: Mapping[str, str], rule_files: Sequence[str]) -> Switches:
+    """What is switched off. Raises what reading a switch file raises."""
+    if "no-fusion" in values and "fusion_switch_file" in values:
+        raise GeError("GE2003", "--no-fusion and --fusion_switch_file are both given")
+    if "fusion_switch_file" in values:
+        return read_switch_file(values["fusion_switch_file"], registry(), rule_files)
+    return NO_FUSION if "no-fusion" in values else Switches()
 
 
 def output_file(values: Mapping[str, str]) -> Path:
@@ -153,7 +150,7 @@ def check(options: CompileOptions, form: str, file: str | None) -> None:
 
 def run(args: Sequence[str]) -> None:
     """Run ge-compiler; errors are raised."""
-    values = parse_options(args, OPTIONS)
+    values = parse_options(map(_long_level, args), OPTIONS)
     if "help" in values or not args:
         print(options_help(USAGE, OPTIONS))
         return
@@ -163,6 +160,9 @@ def run(args: Sequence[str]) -> None:
     if "log" in values:
         logging.basicConfig(level=values["log"].upper(), format="[%(levelname)s] %(message)s")
     options = compile_options(values)
+    if "print-pipeline" in values:
+        print(pipeline_text([each for stage in STAGES for each in stage_passes(stage, options)]))
+        return
     if values.get("mode") == "3":
         check(options, values.get("report", "text"), values.get("check_report"))
         return
@@ -187,6 +187,11 @@ def run(args: Sequence[str]) -> None:
     failed = [agreement.name for agreement in agreements if not agreement.passed]
     if failed:
         raise GeError("GE6008", f"{len(failed)} of {len(agreements)} outputs differ: {', '.join(failed)}")
+
+
+def _long_level(argument: str) -> str:
+    """``-O2`` as ``--oo_level=O2``."""
+    return f"--oo_level={argument[1:]}" if argument.startswith("-O") else argument
 
 
 def shape_facts(options: CompileOptions, form: str) -> dict[str, Any]:

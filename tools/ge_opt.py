@@ -2,6 +2,7 @@
 
 Every pass is a flag, and flags run in the order of the command line::
 
+    ge-opt model.onnx -O2 -o optimised.onnx
     ge-opt model.onnx --convert-onnx-to-graph --fuse-conv-bn-relu -o fused.mlir
     ge-opt fused.mlir --tile='rows=4 double-buffer' --print-ir-after-all
     ge-opt fused.mlir -p 'fold-constants,tile{rows=4}'
@@ -32,7 +33,15 @@ from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, atomic_write
 from ge.tools import cli
 from ge.tools.diagnostics import check_errors, expected_errors
-from ge.tools.pipeline import PassRunner, find_pass, make_pass, parse_pipeline, pass_options, split_pass_flags
+from ge.tools.pipeline import (
+    PassRunner,
+    find_pass,
+    make_pass,
+    parse_pipeline,
+    pass_options,
+    pipeline_text,
+    split_pass_flags,
+)
 
 CHUNK_SEPARATOR = "// -----"
 """The line between the modules of a file for --split-input-file."""
@@ -80,6 +89,10 @@ class GeOpt(xDSLOptMain):
             "-p", "--passes", "--pass-pipeline", default="", help="the passes as one text: a,b{option=1},c"
         )
         flags.add_argument("--fusion_rules", metavar="FILE", help="the pass fusion-rules with the rules of this file")
+        flags.add_argument(
+            "-O", "--oo_level", metavar="0|1|2|3", help="the passes of an optimisation level, among the other passes"
+        )
+        flags.add_argument("--print-pipeline", action="store_true", help="print the passes as a text for -p, and stop")
         flags.add_argument("--list-passes", action="store_true", help="list the passes with their options, and stop")
         for name in self.registry.own_passes:
             flags.add_argument(f"--{name}", action="store_true", default=argparse.SUPPRESS)
@@ -124,6 +137,9 @@ class GeOpt(xDSLOptMain):
     def run(self) -> None:
         if self.args.list_passes:
             print(self.describe_passes())
+            return
+        if self.args.print_pipeline:
+            print(pipeline_text(self.passes))
             return
         if self.args.check_rules is not None:
             from ge.tools.check_rules import check_rules

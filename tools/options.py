@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -31,7 +31,7 @@ dynamic_image_size enable_attr_compression enable_compress_weight enable_scope_f
 enable_small_channel export_compile_stat external_weight hccl_sub_comm_config host_env_cpu host_env_os
 input_fp16_nodes input_hint_shape input_shape_range insert_op_conf is_input_adjust_hw_layout
 is_output_adjust_hw_layout is_weight_clip jit_compile json keep_dtype mdl_bank_path modify_mixlist
-multi_stream_parallel_mode om oo_constant_folding oo_dead_code_elimination oo_level op_bank_path op_compiler_cache_dir
+multi_stream_parallel_mode om oo_constant_folding oo_dead_code_elimination op_bank_path op_compiler_cache_dir
 op_compiler_cache_mode op_debug_config op_debug_level op_name_map op_precision_mode op_select_implmode
 optimization_switch optypelist_for_implmode out_nodes output_type precision_mode_v2 quant_dumpable raw_ge_options
 save_original_model shape_generalized_build_mode singleop sparsity static_model_ops_lower_limit status_check target
@@ -42,7 +42,7 @@ ATC_OPTIONS = frozenset(_ATC_ONLY.split())
 """Options of ATC that this compiler does not have: naming one is an error of its own, not a spelling mistake."""
 
 
-def parse_options(arguments: Sequence[str], options: Sequence[Option]) -> dict[str, str]:
+def parse_options(arguments: Iterable[str], options: Sequence[Option]) -> dict[str, str]:
     """The values of the options given, by name; a switch that is given has the value ``1``.
 
     Raises GE2006 (wrong or missing value), GE2007 (unknown option) or GE2009 (an option of ATC that is not there).

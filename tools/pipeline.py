@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import NoneType, UnionType
-from typing import IO, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import IO, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -25,6 +25,12 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from ge.ir.errors import GeError
 from ge.ir.registry import Registry
+from ge.ir.rewrite_log import current_log, running
+from ge.ir.rewriting import RuleFailed
+from ge.ir.rule_pass import RulePass
+from ge.passes.pipelines import onnx_pipeline, parse_level
+
+_REPORT_IT = "Report this with the model; --debug shows the traceback."
 
 _BOOLEANS = {"true": True, "1": True, "on": True, "false": False, "0": False, "off": False}
 
@@ -35,7 +41,8 @@ _BOOLEANS = {"true": True, "1": True, "on": True, "false": False, "0": False, "o
 def split_pass_flags(args: Sequence[str], registry: Registry) -> tuple[list[tuple[str, str]], list[str]]:
     """Take the passes out of a command line: (name, options) in order, and the other arguments.
 
-    ``--fusion_rules=FILE`` is the pass `fusion-rules` on that file, in the spelling of ge-compiler.
+    ``-O2``, or ``--oo_level=O2``, stands for the passes of that level on a model. ``--fusion_rules=FILE`` is the pass
+    `fusion-rules` on that file. Both are spelled as for ge-compiler.
     """
     flags: list[tuple[str, str]] = []
     others: list[str] = []
@@ -43,6 +50,9 @@ def split_pass_flags(args: Sequence[str], registry: Registry) -> tuple[list[tupl
         name, equals, options = argument.removeprefix("--").partition("=")
         if argument.startswith("--") and name in registry.passes:
             flags.append((name, options))
+        elif argument.startswith("-O") or (name == "oo_level" and equals):
+            level = parse_level(argument.removeprefix("-") if argument.startswith("-O") else options)
+            flags += _split_passes(onnx_pipeline(level, "model"))
         elif name == "fusion_rules" and equals:
             flags.append(("fusion-rules", f"file={shlex.quote(options)}"))
         else:
@@ -155,6 +165,26 @@ def _convert_union(text: str | None, types: Sequence[Any]) -> Any:
     raise problem
 
 
+def pipeline_text(passes: Sequence[ModulePass]) -> str:
+    """Passes as a text that :func:`parse_pipeline` reads back; options with their default values are left out."""
+    return ",".join(map(_pass_text, passes))
+
+
+def _pass_text(each: ModulePass) -> str:
+    options = [
+        f"{field.name.replace('_', '-')}={_option_text(value)}"
+        for field in dataclasses.fields(each)
+        if field.init and (value := getattr(each, field.name)) != field.default
+    ]
+    return f"{each.name}{{{' '.join(options)}}}" if options else each.name
+
+
+def _option_text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(map(_option_text, cast("tuple[Any, ...]", value)))
+    return str(value).lower() if isinstance(value, bool) else shlex.quote(str(value))
+
+
 # Running
 
 
@@ -179,6 +209,7 @@ class PassRunner:
         self.verify(module)
         if self.observe is not None:
             self.observe(None, module)
+        passes = [each for each in passes if _is_on(each)]
         for number, each in enumerate(passes):
             self._dump_if(self.dump_before, "Before", each, module)
             start = time.perf_counter()
@@ -211,16 +242,25 @@ class PassRunner:
         return "\n".join(["// pass timing", *lines])
 
 
+def _is_on(each: ModulePass) -> bool:
+    log = current_log()
+    return log is None or log.switches.allow_pass(each.name, is_rules=isinstance(each, RulePass))
+
+
 def _apply(each: ModulePass, ctx: Context, module: ModuleOp) -> None:
     """Apply one pass; what it raises becomes a GeError."""
     try:
-        each.apply(ctx, module)
+        with running(each.name):
+            each.apply(ctx, module)
     except GeError:
         raise
+    except RuleFailed as error:
+        what = f"pass '{each.name}': internal error in {error}"
+        raise GeError("GE3012", what, error.place, remedy=_REPORT_IT) from error
     except RecursionError as error:
         raise GeError("GE3012", f"pass '{each.name}': regions are nested too deeply") from error
     except DiagnosticException as error:
         raise GeError("GE3012", f"pass '{each.name}': {str(error).splitlines()[0]}") from error
     except Exception as error:
         what = f"pass '{each.name}': internal error: {type(error).__name__}: {error}"
-        raise GeError("GE3012", what, remedy="Report this with the model; --debug shows the traceback.") from error
+        raise GeError("GE3012", what, remedy=_REPORT_IT) from error

@@ -175,6 +175,12 @@ _OPTIONS = {
         "A SoC file is TOML and has every entry that targets/ascend/soc/ascend310p3.toml has.",
         "Correct the entry named here.",
     ),
+    "GE2030": ErrorKind(
+        "fusion switch file is wrong",
+        "The file of --fusion_switch_file has another form than ATC's, or switches something that does not exist.",
+        'Write {"Switch": {"GraphFusion": {"NAME": "off"}, "UBFusion": {}}}, where NAME is ALL, a pass or a rule; '
+        "ge-opt --list-passes lists the passes, docs/rules.md the rules.",
+    ),
 }
 
 _IR = {

@@ -17,9 +17,7 @@ lowerings; :func:`check_legal` says which operations may remain.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
@@ -27,9 +25,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.traits import ConstantLike
+from xdsl.utils.exceptions import DiagnosticException
 
 from ge.ir.errors import GeError
 from ge.ir.locations import fused_loc, is_unknown, where
+from ge.ir.rewrite_log import RewriteLog, current_log, missed, permit, running_pass
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -40,11 +40,21 @@ class RewriteRule(Generic[OpT]):
 
     op_types: tuple[type[OpT], ...]
     function: Callable[[OpT], bool]
+    label: str = ""
+    """A name among all rules, such as ``swish``. A rule without one is known as ``pass.function``."""
+    owner: str = ""
+    """The pass that it belongs to, where that is not the one that runs it."""
+    explain: Callable[[OpT], str | None] | None = None
+    """Why it does not apply to an operation that it nearly applies to; None when it applies, or is far from it."""
 
     @property
     def name(self) -> str:
-        """The name of the function, for error messages."""
-        return self.function.__name__
+        """What the rule is called: ``swish``, or ``eliminate-identity.same-type``."""
+        if self.label:
+            return self.label
+        owner = self.owner or running_pass()
+        function = self.function.__name__.replace("_", "-")
+        return f"{owner}.{function}" if owner else function
 
     def __call__(self, op: OpT) -> bool:
         return self.function(op)
@@ -123,54 +133,6 @@ def _is_returned(value: SSAValue) -> bool:
     return any(isinstance(use.operation, ReturnOp) for use in value.uses)
 
 
-# Counting rewrites, to find the one that breaks a model
-
-
-@dataclass
-class RewriteCounter:
-    """Counts the rewrites of passes; from ``limit`` on, none is made any more."""
-
-    limit: int | None = None
-    count: int = 0
-    last: tuple[str, str] | None = None
-    """The name of the last rule that was applied, and where."""
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether no more rewrites are to be made."""
-        return self.limit is not None and self.count >= self.limit
-
-    def add(self, rule: str, place: str) -> None:
-        """Count a rewrite."""
-        self.count += 1
-        self.last = (rule, place)
-
-
-_counter: ContextVar[RewriteCounter | None] = ContextVar("ge_rewrite_counter", default=None)
-
-
-@contextmanager
-def counting(limit: int | None = None) -> Generator[RewriteCounter]:
-    """Count the rewrites inside the `with` block, and make at most ``limit`` of them."""
-    counter = RewriteCounter(limit)
-    token = _counter.set(counter)
-    try:
-        yield counter
-    finally:
-        _counter.reset(token)
-
-
-def permit(rule: str, op: Operation) -> bool:
-    """Whether a rewrite that is about to be made may be made; it is counted. For passes with a loop of their own."""
-    counter = _counter.get()
-    if counter is None:
-        return True
-    if counter.exhausted:
-        return False
-    counter.add(rule, where(op))
-    return True
-
-
 # Applying rules
 
 
@@ -179,9 +141,12 @@ def apply_rules(root: Operation, rules: Iterable[RewriteRule[Any]], *, max_rewri
 
     Operations are visited in program order; after a change, the operations next to it (the producers of its operands
     and the users of its results) are visited again. Rules on one operation are tried in the order given. More than
-    ``max_rewrites`` changes (default: 16 per operation, at least 1000) raise GE3005.
+    ``max_rewrites`` changes (default: 16 per operation, at least 1000) raise GE3005. Rules that are switched off are
+    left out; what happens is logged (:mod:`ge.ir.rewrite_log`).
     """
-    table = _by_type(rules)
+    log = current_log()
+    chosen = [rule for rule in rules if log is None or log.switches.allow_rule(rule.name, rule.owner, running_pass())]
+    table = _by_type(chosen)
     changed = False
     budget = max_rewrites
     while True:
@@ -190,8 +155,11 @@ def apply_rules(root: Operation, rules: Iterable[RewriteRule[Any]], *, max_rewri
         used = _sweep(deque(op for op in ops if type(op) in table), table, root, budget)
         budget -= used
         if not used:
-            return changed
+            break
         changed = True
+    if log is not None and log.explain:
+        _explain(root, [rule for rule in chosen if rule.name in log.explain])
+    return changed
 
 
 def _by_type(rules: Iterable[RewriteRule[Any]]) -> dict[type[Operation], list[RewriteRule[Any]]]:
@@ -209,25 +177,72 @@ def _sweep(
     budget: int,
 ) -> int:
     """Visit the worklist, and what changes put on it, until it is empty. The number of changes."""
+    recent: deque[str] = deque(maxlen=8)
     rewrites = 0
-    counter = _counter.get()
-    while worklist and not (counter is not None and counter.exhausted):
+    log = current_log()
+    while worklist and not (log is not None and log.exhausted):
         op = worklist.popleft()
         if op.parent is None and op is not root:
             continue
         around = list(_neighbours(op))
-        place = "" if counter is None else where(op)
-        for rule in table[type(op)]:
-            if not rule(op):
-                continue
-            rewrites += 1
-            if counter is not None:
-                counter.add(rule.name, place)
-            if rewrites > budget:
-                raise GeError("GE3005", f"rule '{rule.name}' still applies after {rewrites - 1} changes", where(op))
-            worklist.extend(_revisit(op, around, table))
-            break
+        rule = _first_that_applies(op, table[type(op)], log)
+        if rule is None:
+            continue
+        rewrites += 1
+        recent.append(rule.name)
+        if rewrites > budget:
+            names = ", ".join(f"'{name}'" for name in sorted(set(recent)))
+            verb = "rules {} still apply" if len(set(recent)) > 1 else "rule {} still applies"
+            raise GeError("GE3005", f"{verb.format(names)} after {rewrites - 1} changes", where(op))
+        worklist.extend(_revisit(op, around, table))
     return rewrites
+
+
+def _first_that_applies(
+    op: Operation, rules: Sequence[RewriteRule[Any]], log: RewriteLog | None
+) -> RewriteRule[Any] | None:
+    """Try rules on an operation, in order, until one changes something. What a rule raises names it and the node."""
+    if log is not None:
+        return _first_logged(op, rules, log)
+    for rule in rules:
+        try:
+            if rule.function(op):
+                return rule
+        except (GeError, DiagnosticException, RecursionError):
+            raise
+        except Exception as error:
+            raise RuleFailed(rule.name, op, error) from error
+    return None
+
+
+def _first_logged(op: Operation, rules: Sequence[RewriteRule[Any]], log: RewriteLog) -> RewriteRule[Any] | None:
+    """The same under observation. A rule that reports a fusion is counted under the name that it reports."""
+    for rule in rules:
+        reported = len(log.fusions)
+        if _first_that_applies(op, (rule,), None) is None:
+            continue
+        name = log.fusions[reported].rule if len(log.fusions) > reported else rule.name
+        log.add(name, op)
+        if log.watcher is not None:
+            log.watcher.changed(name, op)
+        return rule
+    return None
+
+
+class RuleFailed(Exception):
+    """A rule raised something that is no :class:`GeError`: its name, and where it was tried."""
+
+    def __init__(self, rule: str, op: Operation, error: Exception) -> None:
+        super().__init__(f"rule '{rule}': {type(error).__name__}: {error}")
+        self.place = where(op)
+
+
+def _explain(root: Operation, rules: Sequence[RewriteRule[Any]]) -> None:
+    """Report every place where one of ``rules`` nearly applies."""
+    for rule in rules:
+        for op in root.walk() if rule.explain is not None else ():
+            if type(op) in rule.op_types and rule.explain is not None and (reason := rule.explain(op)) is not None:
+                missed(rule.name, op, reason)
 
 
 def _neighbours(op: Operation) -> Iterator[Operation]:
@@ -272,18 +287,15 @@ def lower_ops(root: Operation, lowerings: Mapping[type[Any], Lowering[Any]]) -> 
     Operands have been lowered already when an operation is visited, so their types are those of the new level.
     """
     changed = False
-    counter = _counter.get()
     for op in list(root.walk()):
         lower = lowerings.get(type(op))
         if lower is None or (op.parent is None and op is not root):
             continue
-        if counter is not None and counter.exhausted:
-            break
         new = lower(op)
         if new is None:
             continue
-        if counter is not None:
-            counter.add(f"lowering of {op.name}", where(op))
+        if not permit(f"lowering of {op.name}", op):
+            break
         if isinstance(new, Replacement):
             replace(op, new.ops, new.results)
         else:

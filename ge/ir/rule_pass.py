@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from xdsl.context import Context
@@ -26,5 +26,12 @@ class RulePass(ModulePass):
     def rules(self) -> Iterable[RewriteRule[Any]]:
         """The rules, in the order in which they are tried on one operation."""
 
+    def own_rules(self) -> list[RewriteRule[Any]]:
+        """The rules, each of which knows the pass that it belongs to."""
+        return [rule if rule.owner else replace(rule, owner=self.name) for rule in self.rules()]
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_rules(op, self.rules())
+        import numpy as np  # rules calculate with constants; ge.ir is on the path of --help, which needs none
+
+        with np.errstate(all="ignore"):
+            apply_rules(op, self.own_rules())

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from typing import TypeAlias, cast
+import logging
+from collections.abc import Mapping, Sequence
+from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
@@ -17,25 +16,11 @@ from ge.dialects.onnx.attributes import to_attribute
 from ge.dialects.onnx.ops import split_absent
 from ge.dialects.onnx.schema import AttributeKind, Operator, Parameter
 from ge.ir.locations import fused_loc
+from ge.ir.rewrite_log import current_log, fused, logger, missed
 from ge.ir.rewriting import erase_if_unused, may_stand_for, replace
 from ge.rules.functions import INTEGERS, Data, TypedData, dtype
 from ge.rules.result_types import result_types
 from ge.rules.runtime import rounded
-
-Observer: TypeAlias = Callable[[str, Sequence[OnnxOp], Sequence[Operation]], None]
-"""Called after a rewrite with the name of the rule, the operations that it matched (detached), and the new ones."""
-
-_observer: ContextVar[Observer | None] = ContextVar("ge_rule_observer", default=None)
-
-
-@contextmanager
-def observing(observer: Observer) -> Generator[None]:
-    """Call ``observer`` for every rewrite inside the `with` block."""
-    token = _observer.set(observer)
-    try:
-        yield
-    finally:
-        _observer.reset(token)
 
 
 class Build:
@@ -112,10 +97,11 @@ class Build:
         self.ops.append(new)
         return new.results[0]
 
-    def undo(self) -> bool:
+    def undo(self, reason: str = "the replacement cannot be computed, or its type does not hold it") -> bool:
         """Forget the replacement. Always False, the answer of a rule that did not apply."""
         for op in reversed(self.ops):
             op.erase()
+        missed(self.rule, self.root, reason)
         return False
 
     def finish(self, results: Sequence[Data]) -> bool:
@@ -129,29 +115,39 @@ class Build:
                 old = self.root.results[position]
                 value = cast("SSAValue", new) if isinstance(new, SSAValue) else self.constant(new, dtype(old))
                 if (placed := self._placed(value, old)) is None:
-                    return self.undo()
+                    return self.undo("the result would have another type, or be an output without a value of its own")
                 values[position] = placed
-        observer = _observer.get()
         constants = [each.owner for op in self.matched for each in op.operands if type(each.owner) is Constant]
         replace(self.root, self.ops, values)
         for op in self.matched[-2::-1]:
             erase_if_unused(op)
         for constant in dict.fromkeys(constants):
             erase_if_unused(cast("Operation", constant))
-        if observer is not None:
-            observer(self.rule, self.matched, self.ops)
+        self._report()
         return True
+
+    def _report(self) -> None:
+        """Say what was made of what, when somebody listens."""
+        if current_log() is not None or logger.isEnabledFor(logging.INFO):
+            made = [op for op in self.ops if isinstance(op, OnnxOp) and type(op) is not Constant]
+            text = f"Fuse {_names(self.matched)} -> {_names(made) or 'nothing'}"
+            fused(self.rule, text, self._location)
 
     def _placed(self, value: SSAValue, old: SSAValue) -> SSAValue | None:
         """A value that may take the place of a result, None when it may not.
 
-        A new one gets to know what is known of the old type; one that was there before must have that type already.
+        A new one gets to know what is known of the old type; one that was there before must have that type already, and
+        a known rank, since operands of the pattern could widen the result.
         """
         is_new = value.owner in self.ops
         if value.type == old.type:
-            return value if is_new or may_stand_for(value, old) else None
+            return value if is_new or (ranked(old.type) is not None and may_stand_for(value, old)) else None
         merged = merged_type(value.type, old.type) if is_new else None
         return None if merged is None else Rewriter.replace_value_with_new_type(value, merged)
+
+
+def _names(ops: Sequence[OnnxOp]) -> str:
+    return " + ".join(op.op_type for op in ops)
 
 
 def _attributes(operator: Operator, attributes: Mapping[str, Data], copied: OnnxOp | None) -> dict[str, Attribute]:

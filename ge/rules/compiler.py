@@ -92,7 +92,7 @@ def compile_variant(variant: Variant) -> CompiledRule:
     function: Callable[[Any], bool] = namespace[function_name]
     function.__name__ = name
     root = OP_CLASSES.get((variant.root.domain, variant.root.op_type), Custom)
-    return CompiledRule(name, variant, text, RewriteRule((root,), function))
+    return CompiledRule(name, variant, text, RewriteRule((root,), function, name))
 
 
 NAMESPACE: dict[str, Any] = {

@@ -9,25 +9,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
-from xdsl.passes import ModulePass
-
-from ge.dialects.onnx import Constant, OnnxOp
 from ge.ir.errors import GeError
-from ge.ir.rewriting import RewriteRule, apply_rules
-from ge.passes.graph import report
+from ge.ir.rewriting import RewriteRule
+from ge.ir.rule_pass import RulePass
 from ge.rules import CompiledRule, load_rules
-from ge.rules.build import observing
 
 SHIPPED = Path(__file__).parent / "rules"
 """The rule files of this project; docs/rules.md lists their rules."""
 
 
 @dataclass(frozen=True)
-class FusionRulesPass(ModulePass):
+class FusionRulesPass(RulePass):
     """Apply rules from rule files (`.gerules`; docs/rules.md is their language) until none applies.
 
     `file=a.gerules,b.gerules` names the files; without it, all rules of this project are applied. `only=a,b` takes
@@ -44,10 +36,9 @@ class FusionRulesPass(ModulePass):
     only: tuple[str, ...] = ()
     off: tuple[str, ...] = ()
 
-    def apply(self, ctx: Context, op: ModuleOp) -> None:
-        rules = [rule for path in self.file for rule in load_rules(path)] if self.file else list(shipped_rules())
-        with observing(_report), np.errstate(all="ignore"):
-            apply_rules(op, [rule.rewrite for rule in select(rules, self.only, self.off)])
+    def rules(self) -> list[RewriteRule[Any]]:
+        rules = [rule for path in self.file for rule in load_rules(path)] if self.file else shipped_rules()
+        return [rule.rewrite for rule in select(rules, self.only, self.off)]
 
 
 @cache
@@ -70,17 +61,3 @@ def select(rules: Sequence[CompiledRule], only: Sequence[str], off: Sequence[str
             hint = f", did you mean '{close[0]}'?" if close else ""
             raise GeError("GE2002", f"rule '{name}' is unknown{hint}", remedy=f"The rules are: {', '.join(names)}.")
     return [rule for rule in rules if (not only or rule.name in only) and rule.name not in off]
-
-
-def _report(rule: str, matched: Sequence[OnnxOp], new: Sequence[Operation]) -> None:
-    """Say what was fused into what."""
-    made = [op for op in new if isinstance(op, OnnxOp) and not isinstance(op, Constant)]
-    text = f"Fuse {_names(matched)} -> {_names(made) or 'nothing'}"
-    if made:
-        report.fused(rule, text, made[-1])
-    else:
-        report.logger.info("%s", text)
-
-
-def _names(ops: Sequence[OnnxOp]) -> str:
-    return " + ".join(op.op_type for op in ops)

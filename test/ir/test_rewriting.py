@@ -87,7 +87,7 @@ def test_rules_that_undo_each_other_are_reported() -> None:
         replace(op, arith.AddiOp(op.rhs, op.lhs))
         return True
 
-    with pytest.raises(GeError, match="rule 'swap_forever' still applies") as error:
+    with pytest.raises(GeError, match="rule 'swap-forever' still applies") as error:
         apply_rules(parse_module(CHAIN), [swap_forever])
     assert error.value.code == "GE3005"
     assert "node 'a'" in str(error.value.where) or "node 'b'" in str(error.value.where)

@@ -13,9 +13,11 @@ from onnx_models import ModelBuilder
 
 from ge.ir.errors import GeError
 from ge.ir.parser import parse_module
+from ge.ir.registry import registry
 from ge.tools import ge_compiler
-from ge.tools.compilation import FUSIONS
+from ge.tools.compilation import CompileOptions
 from ge.tools.options import ATC_OPTIONS
+from ge.tools.pipeline import parse_pipeline, pipeline_text
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -64,6 +66,9 @@ def test_help_lists_every_option(capsys: pytest.CaptureFixture[str]) -> None:
         (["--model=x", "--input_shape=x:1;x:2"], "GE2006", "x:2"),
         (["--model=x", "--seed=a"], "GE2006", "--seed"),
         (["--model=x", "--fusion_switch_file=missing"], "GE1001", "missing"),
+        (["--model=x", "--fusion_switch_file=x", "--no-fusion"], "GE2003", "--no-fusion"),
+        (["--model=x", "-O4"], "GE2006", "'O4'"),
+        (["--model=x", "--oo_level=fast"], "GE2006", "'fast'"),
     ],
 )
 def test_wrong_options_are_one_error(arguments: Sequence[str], code: str, words: str) -> None:
@@ -89,15 +94,21 @@ def test_table_of_shapes(model: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     assert (row["shape"], row["rule"]) == ("[1, 4, 6, 6]", "convolution")
 
 
-def test_single_fusions_are_switched_by_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "switches"
-    file.write_text("fold-conv-bn:off\n\nfuse-conv-bn-relu:on\n")
-    values = {"model": "x", "fusion_switch_file": str(file)}
-    assert ge_compiler.compile_options(values).switched_off == {"fold-conv-bn"}
-    assert ge_compiler.compile_options({"model": "x", "no-fusion": "1"}).switched_off == FUSIONS
-    file.write_text("fold-conv-bn:off\nfold:off\n")
-    error = error_of("--model=x", f"--fusion_switch_file={file}")
-    assert (error.code, error.where) == ("GE2006", f"{file}:2:1")
+def test_levels_and_switches() -> None:
+    def options(**values: str) -> CompileOptions:
+        return ge_compiler.compile_options({"model": "x", **values})
+
+    assert options().level == 3
+    assert options(oo_level="O1").level == options(oo_level="1").level == 1
+    assert not options(**{"no-fusion": "1"}).switches.allow_pass("fuse-conv-bn-relu")
+    assert options().switches.allow_pass("fuse-conv-bn-relu")
+
+
+def test_the_pipeline_is_printed_as_a_text_that_gives_it_again(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ge_compiler.run([f"--model={model}", "-O1", "--print-pipeline"])
+    text = capsys.readouterr().out.strip()
+    assert "eliminate-identity" in text and "fuse-conv-bn-relu" not in text
+    assert pipeline_text(parse_pipeline(text, registry())) == text
 
 
 def dynamic(path: Path) -> None:

@@ -7,6 +7,7 @@ exporter) goes through here; :mod:`ge.dialects.onnx.graph_builder` writes whole 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -61,6 +62,7 @@ def parse_message(text: str, message: MessageT) -> MessageT:
 # Types
 
 
+@cache
 def element_type_of(data_type: int) -> Attribute:
     """The element type of a TensorProto.DataType. Raises ValueError for a number that is none."""
     if data_type == TensorProto.STRING:
@@ -70,6 +72,7 @@ def element_type_of(data_type: int) -> Attribute:
     return element_type(np.dtype(helper.tensor_dtype_to_np_dtype(data_type)))
 
 
+@cache
 def data_type_of(type: Attribute) -> int:
     """The TensorProto.DataType of an element type."""
     if type == STRING:

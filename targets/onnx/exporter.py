@@ -36,6 +36,7 @@ from ge.dialects.onnx.protos import (
     text_notes,
 )
 from ge.dialects.onnx.shape_inference import AI_ONNX
+from ge.ir.collection import collection_paused
 from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.ir.weights import atomic_write
@@ -87,7 +88,8 @@ def save_model(module: ModuleOp, path: str | Path, target_opset: int | None = No
     external, writer = ExternalData(f"{path.name}.data"), ModelWriter()
     is_large = _weight_bytes(module) > _MAX_MESSAGE_BYTES
     in_message = writer.tensor if target_opset is None else tensor_proto  # conversions read constants
-    model = export_model(module, target_opset, tensor=external.tensor if is_large else in_message)
+    with collection_paused():
+        model = export_model(module, target_opset, tensor=external.tensor if is_large else in_message)
     try:
         external.write(path.parent)
         with atomic_write(path) as stream:

@@ -176,8 +176,9 @@ class _GraphReader:
         attributes = node_attributes(node.attribute, self.model, user)
         cls = self.importer.op_class(node, attributes)
         op = self._constant(node, attributes) if cls is Constant else self._operation(cls, node, attributes)
-        self._take_stated(op, node)
-        self.importer.unfinished.append(lambda: self._take_stated(op, node))
+        if isinstance(op, Custom) or not self.stated.keys().isdisjoint(node.output):
+            self._take_stated(op, node)
+            self.importer.unfinished.append(lambda: self._take_stated(op, node))
         op.attributes.update({**documentation(node), **rest_note(node, ["device_configurations"])})
         block.add_op(op)
         try:

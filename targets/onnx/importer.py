@@ -33,6 +33,7 @@ from ge.dialects.onnx.shapes.input_shapes import Asked
 from ge.dialects.onnx.shapes.signature import DIMS, write_bounds
 from ge.dialects.onnx.value_info import forget_stated_types, value_notes
 from ge.dialects.onnx.verify import check_types
+from ge.ir.collection import collection_paused
 from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.maths.symbols import Interval
@@ -56,7 +57,8 @@ def import_model(
     """
     model = open_model(source)
     try:
-        module = _import(model, input_shapes or {})
+        with collection_paused():
+            module = _import(model, input_shapes or {})
     except GeError:
         raise
     except Exception as error:  # a damaged model can break any assumption of this package and of onnx

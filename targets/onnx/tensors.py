@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, cast
 
 import numpy as np
 from onnx import SparseTensorProto, TensorProto, numpy_helper
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TensorType
+from xdsl.dialects.builtin import ArrayAttr, BytesAttr, DenseIntOrFPElementsAttr, DictionaryAttr, TensorType
 from xdsl.ir import Attribute
 
 from ge.dialects.onnx import STRING, SparseAttr, TensorAttr
 from ge.dialects.onnx.attributes import literal_of, string_attr
 from ge.dialects.onnx.protos import SUB_BYTE, element_type_of, tensor_notes
+from ge.dialects.onnx.types import tensor_type
 from ge.ir.attributes import WeightsAttr
 from ge.ir.constants import MAX_DENSE_BYTES, numpy_dtype
 from ge.ir.errors import GeError
@@ -31,7 +33,31 @@ def literal_of_tensor(tensor: TensorProto, model: ModelFile) -> tuple[Attribute,
         return _external(tensor, model)
     if tensor.data_type == TensorProto.STRING:
         return _strings(tensor, model)
-    return literal_of(_array(tensor, model))
+    return _plain(tensor) or literal_of(_array(tensor, model))
+
+
+def _plain(tensor: TensorProto) -> tuple[Attribute, TensorType[Attribute]] | None:
+    """A small tensor whose bytes are those of the constant, as nearly all are: no array is made of it."""
+    size, data = _PLAIN_BYTES.get(tensor.data_type), tensor.raw_data
+    if size is None or len(data) > MAX_DENSE_BYTES or min(tensor.dims, default=0) < 0:
+        return None
+    if len(data) != math.prod(tensor.dims) * size:
+        return None
+    type = tensor_type(element_type_of(tensor.data_type), tuple(tensor.dims))
+    return DenseIntOrFPElementsAttr(cast(Any, type), BytesAttr(data)), type
+
+
+_PLAIN_BYTES: Mapping[int, int] = {
+    TensorProto.FLOAT: 4,
+    TensorProto.DOUBLE: 8,
+    TensorProto.FLOAT16: 2,
+    TensorProto.INT8: 1,
+    TensorProto.INT16: 2,
+    TensorProto.INT32: 4,
+    TensorProto.INT64: 8,
+    TensorProto.UINT8: 1,
+}
+"""Bytes of an element of the types whose elements lie in `dense` as they do in a model."""
 
 
 _KNOWN_TYPES = frozenset(TensorProto.DataType.values()) - {TensorProto.UNDEFINED}

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ge.dialects.onnx.shapes import arithmetic
 from ge.dialects.onnx.shapes.indexing import slice_axes
 from ge.dialects.onnx.shapes.node import Node
-from ge.dialects.onnx.shapes.values import MAX_CONTENTS, Element, Tensor, Value, is_static
+from ge.dialects.onnx.shapes.values import Element, Tensor, Value, is_static, may_be_followed
 
 Objects: TypeAlias = NDArray[np.object_]
 
@@ -46,7 +46,7 @@ def _count(tensor: Tensor) -> int | None:
     if not is_static(tensor):
         return None
     count = math.prod(cast("tuple[int, ...]", tensor.shape))
-    return count if count <= MAX_CONTENTS else None
+    return count if may_be_followed(tensor.element or "", count) else None
 
 
 def _filled(tensor: Tensor, array: Objects) -> Tensor:

@@ -23,7 +23,6 @@ from ge.dialects.onnx.attributes import TensorAttr, to_python
 from ge.dialects.onnx.rare_attributes import TypeProtoAttr
 from ge.dialects.onnx.schema import expand_type_set
 from ge.dialects.onnx.shapes.values import (
-    MAX_CONTENTS,
     UNKNOWN_VALUE,
     Element,
     MapOf,
@@ -31,13 +30,10 @@ from ge.dialects.onnx.shapes.values import (
     SequenceOf,
     Tensor,
     Value,
+    may_be_followed,
 )
 from ge.dialects.onnx.types import STRING, UNKNOWN, MapType, OptionalType, SequenceType, tensor_type, type_code
 from ge.ir.attributes import WeightsAttr
-
-_MAX_FLOATS = 16
-"""The most elements of a tensor of floats whose contents are read: scales, and bounds of ranges."""
-
 
 # Types
 
@@ -119,7 +115,7 @@ _FORMATS: Mapping[str, str] = {
 
 def _contents(literal: Attribute, element: str, count: int) -> tuple[Element, ...] | None:
     format = _FORMATS.get(element)
-    if format is None or count > (_MAX_FLOATS if element[0] == "f" else MAX_CONTENTS):
+    if format is None or not may_be_followed(element, count):
         return None
     match literal:
         case DenseIntOrFPElementsAttr():

@@ -22,6 +22,14 @@ Element: TypeAlias = "Size | float | None"
 MAX_CONTENTS = 1024
 """The most elements of a tensor whose contents are followed: a shape, an index, a table of sizes."""
 
+MAX_FLOATS = 16
+"""The most elements of a tensor of floats whose contents are followed: scales, and bounds of ranges."""
+
+
+def may_be_followed(element: str, count: int) -> bool:
+    """Whether the contents of a tensor of an element type and a number of elements are followed."""
+    return count <= (MAX_FLOATS if element[:1] in ("f", "b") else MAX_CONTENTS)
+
 
 @dataclass(frozen=True, slots=True)
 class Tensor:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from itertools import pairwise
 from types import ModuleType
 
@@ -64,6 +65,7 @@ def boundaries() -> Iterator[tuple[str, int, int]]:
             yield op_type, old.since_version, new.since_version
 
 
+@cache
 def keeps_meaning(op_type: str, old: int, new: int) -> bool:
     """Whether every node of ``op_type`` that is legal at opset ``old`` means the same at opset ``new``."""
     first, last = schema_at(op_type, old), schema_at(op_type, new)

@@ -81,16 +81,16 @@ def data_type_of(type: Attribute) -> int:
 
 
 def type_of_proto(proto: TypeProto) -> Attribute:
-    """The IR type of an ONNX type; ``!onnx.unknown`` when it says nothing."""
+    """The IR type of an ONNX type; ``!onnx.unknown`` when it says nothing, or not what a sequence or optional holds."""
     match proto.WhichOneof("value"):
         case "tensor_type":
             return _tensor_type(proto.tensor_type)
         case "sparse_tensor_type":
             return _tensor_type(cast(Any, proto.sparse_tensor_type))
-        case "sequence_type":
-            return SequenceType(type_of_proto(proto.sequence_type.elem_type))
-        case "optional_type":
-            return OptionalType(type_of_proto(proto.optional_type.elem_type))
+        case "sequence_type" if (element := type_of_proto(proto.sequence_type.elem_type)) != UNKNOWN:
+            return SequenceType(element)
+        case "optional_type" if (element := type_of_proto(proto.optional_type.elem_type)) != UNKNOWN:
+            return OptionalType(element)
         case "map_type":
             return MapType(element_type_of(proto.map_type.key_type), type_of_proto(proto.map_type.value_type))
         case _:

@@ -6,6 +6,8 @@ What :class:`GePrinter` adds to xDSL 0.75:
 * ``dense<…>`` is written from its bytes: -0.0, infinities and NaN bits survive, and 100 MB take half a second;
 * finite floats are decimal, others ``0x…`` with all their digits;
 * printable characters of any language are written as they are;
+* no two values get one name, and names are the same when the text is read and written again: ``%a_1`` is the second
+  ``a``, never the first ``a_1``;
 * ``#ge.weights<…>`` go to a side file, inline, or are left out (:class:`~ge.ir.weights.WeightsMode`).
 """
 
@@ -29,7 +31,7 @@ from xdsl.dialects.builtin import (
     IntegerType,
     TensorType,
 )
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.printer import Printer
 
 from ge.ir.errors import GeError
@@ -38,6 +40,9 @@ from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
 
 _PLAIN_STRING = re.compile(r"[ !#-\[\]-~]*")
 """ASCII that needs no escape: printable, without quote and backslash."""
+
+_NUMBERS = re.compile(r"(_\d+)+$")
+"""What tells values of one name apart, once for each time that they were written and read."""
 
 _MAX_LIST_ELEMENTS = 100
 """Elements of ``dense`` beyond which it is written in hexadecimal, as xDSL and MLIR do."""
@@ -78,6 +83,18 @@ class GePrinter(Printer):
         if self.locations is Locations.NAMES and node_names(op):
             self.print_string(" ")
             self.print_attribute(fused_loc([op]))
+
+    def print_ssa_value(self, value: SSAValue) -> str:
+        if value.name_hint and value not in self._ssa_values:
+            self._ssa_values[value] = self._new_name(value.name_hint)
+        return super().print_ssa_value(value)
+
+    def _new_name(self, hint: str) -> str:
+        """The hint without numbers at its end, and with the next number when there is a value of that name."""
+        name = _NUMBERS.sub("", hint) or hint
+        count = self.ssa_names.get(name, 0)
+        self.ssa_names[name] = count + 1
+        return f"{name}_{count}" if count else name
 
     def print_attribute(self, attribute: Attribute) -> None:
         match attribute:

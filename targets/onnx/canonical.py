@@ -3,7 +3,8 @@
 :func:`canonical` changes nothing that has a meaning, a name or a place:
 
 * the elements of a tensor are in ``raw_data``, those of a string tensor in ``string_data``;
-* the attributes of a node, and the values that a graph states types of, are sorted by name;
+* the attributes of a node, the defaults of those of a function, and the values that a graph states types of, are sorted
+  by name;
 * ``ai.onnx`` is the empty domain; a domain that is imported twice is imported once;
 * a text that is empty, a type that says nothing, and a version that is zero are left out;
 * attributes have their kind (models of IR version 1 leave it out).
@@ -80,6 +81,7 @@ def _opsets(message: Any) -> None:
 def _function(message: Any) -> None:
     _opsets(message)
     _sort(message.value_info)
+    _sort(message.attribute_proto)
 
 
 def _graph(message: Any) -> None:

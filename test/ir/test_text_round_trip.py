@@ -127,7 +127,7 @@ def test_attributes(found: dict[str, Attribute]) -> None:
 
 
 @settings(max_examples=100, deadline=None)
-@given(st.lists(st.tuples(text, st.sampled_from(["x", "x_1", "a.b", "y"])), max_size=6))
+@given(st.lists(st.tuples(text, st.sampled_from(["x", "x_1", "x_1_1", "x_1_1_1", "a.b", "y"])), max_size=6))
 def test_names_survive(names: list[tuple[str, str]]) -> None:
     ops = [TestOp(result_types=[builtin.i32]) for _ in names]
     for op, (node, hint) in zip(ops, names, strict=True):

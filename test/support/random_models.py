@@ -1,0 +1,531 @@
+"""Random ONNX models for property tests: valid, and with everything in them that a model can hold.
+
+:func:`models` draws a model whose nodes mean little and whose names, attributes, constants, types and notes are as odd
+as the format allows. Three kinds of nodes make it up: operators of a domain that nobody knows, which take any values
+and attributes; a few operators of the standard, so that types are inferred and compared; and calls of local functions.
+
+Left out is what a module cannot tell apart: payloads of NaN in attributes, and metadata with one key twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from onnx import (
+    AttributeProto,
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    SparseTensorProto,
+    TensorProto,
+    TypeProto,
+    ValueInfoProto,
+    helper,
+    numpy_helper,
+)
+
+from ge.dialects.onnx import OPSET
+
+# Texts
+
+ODD_TEXTS = (
+    *("", " ", "none", "func", "loc", "true", "%a", "@a", "#a", "!a", "^a", "a.b", "a b", "a-b", "a/b", "a_b", "a_1"),
+    *('"', "'", "\\", '\\"', "\\n", "\\0A", "\n", "\t", "\r\n", "\0", "\x7f", "//", "{", "}>", "->", "1", "0x41"),
+    *("数", "卷积/权重", "é", "e\u0301", "\u2028", "\u202e", "\ufeff", "\U0001f600", "a::b", "a%3Ab", "ai.onnx", "?"),
+)
+"""Empty, words and marks of the text form, escapes, other writing systems, and what looks alike."""
+
+texts = st.one_of(st.sampled_from(ODD_TEXTS), st.text(st.characters(exclude_categories=["Cs"]), max_size=6))
+identifiers = st.sampled_from(["a", "b", "axis", "alpha", "then_branch", "value", "absent", "operandSegmentSizes"])
+names = st.one_of(identifiers, texts)
+nonempty_names = names.filter(bool)
+byte_strings = st.one_of(texts.map(str.encode), st.binary(max_size=6))
+
+# Numbers
+
+INT64 = st.one_of(st.sampled_from([0, 1, -1, 2**63 - 1, -(2**63)]), st.integers(-(2**63), 2**63 - 1))
+
+_ODD_FLOATS = [0.0, -0.0, 1e-45, -1e-45, 1.17549435e-38, 3.4028235e38, 0.1, math.inf, -math.inf, math.nan]
+FLOAT32 = st.one_of(st.sampled_from(_ODD_FLOATS), st.floats(width=32)).map(lambda x: math.nan if math.isnan(x) else x)
+
+# Types
+
+ELEMENT_TYPES = [number for number in TensorProto.DataType.values() if number != TensorProto.UNDEFINED]
+PLAIN_TYPES = [TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL, TensorProto.DOUBLE]
+"""Element types that operators have had since the oldest opset drawn here."""
+
+KEY_TYPES = [TensorProto.INT64, TensorProto.INT8, TensorProto.UINT32, TensorProto.STRING]
+
+dimensions = st.one_of(st.integers(0, 4), st.none(), st.sampled_from(["n", "batch", "?", "-1", "unk"]), nonempty_names)
+
+
+def _tensor_types(elements: Sequence[int]) -> st.SearchStrategy[TypeProto]:
+    shapes = st.one_of(st.none(), st.lists(dimensions, max_size=3))
+    return st.builds(helper.make_tensor_type_proto, st.sampled_from(elements), shapes)
+
+
+def types(elements: Sequence[int] = ELEMENT_TYPES) -> st.SearchStrategy[TypeProto]:
+    """Tensors with and without a rank, sequences, optionals and maps of each other, sparse and opaque types, none."""
+    sparse = st.builds(
+        helper.make_sparse_tensor_type_proto, st.sampled_from(elements), st.lists(dimensions, max_size=2)
+    )
+    opaque = st.builds(lambda domain, name: TypeProto(opaque_type={"domain": domain, "name": name}), texts, texts)
+    denoted = st.builds(_denoted, _tensor_types(elements), nonempty_names)
+    leaves = st.one_of(_tensor_types(elements), sparse, opaque, denoted, st.just(TypeProto()))
+    return st.recursive(
+        leaves,
+        lambda inner: st.one_of(
+            st.builds(helper.make_sequence_type_proto, inner),
+            st.builds(helper.make_optional_type_proto, inner),
+            st.builds(helper.make_map_type_proto, st.sampled_from(KEY_TYPES), inner),
+        ),
+        max_leaves=3,
+    )
+
+
+def _denoted(type: TypeProto, text: str) -> TypeProto:
+    """A type, and the first of its dimensions, with a denotation."""
+    type.denotation = text
+    for dim in type.tensor_type.shape.dim[:1]:
+        dim.denotation = text
+    return type
+
+
+# Constants
+
+shapes = st.one_of(
+    st.sampled_from([(), (0,), (1,), (2, 0, 3), (1, 1), (300,), (7, 43)]), st.lists(st.integers(0, 4), max_size=3)
+)
+
+_BITS = {"INT4": 4, "UINT4": 4, "FLOAT4E2M1": 4, "INT2": 2, "UINT2": 2, "FLOAT6E2M3": 6, "FLOAT6E3M2": 6, "BOOL": 1}
+
+
+@st.composite
+def arrays(draw: st.DrawFn, data_type: int) -> NDArray[Any]:
+    """An array of random bits, or of one element repeated, of any shape."""
+    shape = tuple(draw(shapes))
+    dtype = np.dtype(helper.tensor_dtype_to_np_dtype(data_type))
+    count = 1 if draw(st.booleans()) else math.prod(shape)
+    random = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    name = TensorProto.DataType.Name(data_type)
+    if name in ("INT4", "INT2"):
+        half = 1 << _BITS[name] - 1
+        elements = random.integers(-half, half, count).astype(dtype)
+    elif name in _BITS:
+        elements = random.integers(0, 1 << _BITS[name], count).astype(np.uint8).view(dtype)
+    else:
+        elements = np.frombuffer(random.bytes(count * dtype.itemsize), dtype)
+    return np.resize(elements, shape) if elements.size else np.zeros(shape, dtype)
+
+
+@st.composite
+def tensors(draw: st.DrawFn, name: str | None = None, elements: Sequence[int] = ELEMENT_TYPES) -> TensorProto:
+    """A tensor of any element type, its elements in raw data or in the field of their type."""
+    data_type = draw(st.sampled_from(elements))
+    name = draw(texts) if name is None else name
+    if data_type == TensorProto.STRING:
+        shape = draw(st.sampled_from([(), (0,), (1,), (2, 2), (3,)]))
+        tensor = TensorProto(name=name, dims=shape, data_type=data_type)
+        tensor.string_data.extend(draw(byte_strings) for _ in range(math.prod(shape)))
+    else:
+        array = draw(arrays(data_type))
+        is_typed = draw(st.booleans()) and not _has_payloads(array)
+        tensor = (
+            helper.make_tensor(name, data_type, array.shape, array.reshape(-1))
+            if is_typed
+            else numpy_helper.from_array(array, name)
+        )
+    _document(draw, tensor)
+    return tensor
+
+
+def _has_payloads(array: NDArray[Any]) -> bool:
+    """Whether there are NaN, of which typed fields do not keep all bits."""
+    is_float = array.dtype.kind in "fc" or array.dtype == ml_dtypes.bfloat16
+    return is_float and bool(np.isnan(array).any())
+
+
+@st.composite
+def sparse_tensors(draw: st.DrawFn, name: str | None = None, elements: Sequence[int] = (1, 7, 11)) -> SparseTensorProto:
+    """A sparse tensor, with flat indices or with rows of them."""
+    dims = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
+    flat = np.array(sorted(draw(st.sets(st.integers(0, math.prod(dims) - 1)))), np.int64)
+    indices = np.stack(np.unravel_index(flat, dims), 1).astype(np.int64) if draw(st.booleans()) else flat
+    dtype = helper.tensor_dtype_to_np_dtype(draw(st.sampled_from(elements)))
+    values = numpy_helper.from_array(np.arange(1, len(flat) + 1).astype(dtype), draw(texts) if name is None else name)
+    sparse = SparseTensorProto(dims=dims, values=values, indices=numpy_helper.from_array(indices, draw(texts)))
+    _document(draw, sparse.values)
+    return sparse
+
+
+# What is said of everything
+
+
+def _document(draw: st.DrawFn, message: Any) -> None:
+    """A text and metadata, sometimes."""
+    if draw(st.integers(0, 3)) == 0:
+        message.doc_string = draw(texts)
+        for key, value in draw(st.dictionaries(texts, texts, max_size=2)).items():
+            message.metadata_props.add(key=key, value=value)
+
+
+# Models
+
+
+@dataclass(frozen=True)
+class Value:
+    """A value that nodes may read, and its type as far as the drawer knows it; inference may find more."""
+
+    name: str
+    type: TypeProto
+    inferred: bool = False
+
+
+@dataclass
+class _Names:
+    """The names of one graph, and of those around it, which it must not hide."""
+
+    outer: _Names | None = None
+    own: set[str] = field(default_factory=set[str])
+
+    def taken(self, name: str) -> bool:
+        return name in self.own or (self.outer is not None and self.outer.taken(name))
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What the caller of a local function must know of it."""
+
+    function: FunctionProto
+
+    def call(self, inputs: Sequence[str], outputs: Sequence[str]) -> NodeProto:
+        """A node that calls it."""
+        callee = self.function
+        node = NodeProto(op_type=callee.name, domain=callee.domain, input=inputs, output=outputs)
+        if callee.overload:
+            node.overload = callee.overload
+        return node
+
+
+class _ModelDrawer:
+    """Draws one model; ``draw`` is that of a composite strategy."""
+
+    def __init__(self, draw: st.DrawFn) -> None:
+        self.draw = draw
+        self.opset: int = draw(st.sampled_from([OPSET, OPSET, OPSET, OPSET - 1, 20, 17, 16]))
+        self.elements = ELEMENT_TYPES if self.opset == OPSET else PLAIN_TYPES
+        self.domains: list[str] = draw(
+            st.lists(nonempty_names.filter(lambda domain: not domain.startswith("ai.onnx")), min_size=1, max_size=3)
+        )
+        self.functions: list[Signature] = []
+
+    def model(self) -> ModelProto:
+        draw = self.draw
+        for _ in range(draw(st.integers(0, 2))):
+            self._add_function()
+        graph = self.graph(None, [], inputs=draw(st.integers(0, 3)))
+        self._add_notes(graph)
+        model = ModelProto(ir_version=13, graph=graph, functions=[each.function for each in self.functions])
+        versions = {"": self.opset, **{domain: draw(st.integers(1, 2**31)) for domain in self.domains}}
+        for domain in draw(st.permutations(list(versions))):
+            model.opset_import.add(domain=domain, version=versions[domain])
+        for text in ("producer_name", "producer_version", "domain"):
+            setattr(model, text, draw(texts))
+        model.model_version = draw(INT64)
+        _document(draw, model)
+        return model
+
+    def _fresh(self, scope: _Names) -> str:
+        """A name for a value of a graph."""
+        name = self.draw(nonempty_names)
+        while scope.taken(name):
+            name += self.draw(st.sampled_from(["_1", "'", "名"]))
+        scope.own.add(name)
+        return name
+
+    # Graphs
+
+    def graph(
+        self, outer: _Names | None, visible: Sequence[Value], *, inputs: int, results: Sequence[TypeProto] | None = None
+    ) -> GraphProto:
+        """A graph; ``visible`` are the values of graphs around. With ``results`` it has outputs of these types."""
+        draw, scope = self.draw, _Names(outer)
+        graph, values = GraphProto(name=draw(texts)), list(visible)
+        input_types = [_CONDITION] if outer is None else []
+        for type in [*input_types, *(draw(types(self.elements)) for _ in range(inputs))]:
+            values.append(Value(self._fresh(scope), type))
+            graph.input.append(self._info(values[-1]))
+        self._add_initializers(graph, scope, values, is_main=outer is None)
+        for _ in range(draw(st.integers(0, 4))):
+            self._add_node(graph, scope, values, depth=0 if outer is None else 1)
+        self._state(graph, values, visible)
+        if results is not None:
+            self._add_results(graph, scope, values, results)
+            return graph
+        own = [value for value in values if value not in visible and not value.inferred]
+        for value in draw(st.lists(st.sampled_from(own), max_size=3, unique_by=id)) if own else ():
+            graph.output.append(self._info(value))
+        _document(draw, graph)
+        return graph
+
+    def _info(self, value: Value) -> ValueInfoProto:
+        """A value of a graph and what is said of it."""
+        info = ValueInfoProto(name=value.name, type=value.type if value.type.ListFields() else None)
+        _document(self.draw, info)
+        return info
+
+    def _add_results(self, graph: GraphProto, scope: _Names, values: list[Value], results: Sequence[TypeProto]) -> None:
+        """Outputs of the types that a node wants of its graph, from an operator that makes anything."""
+        for type in results:
+            output = Value(self._fresh(scope), type)
+            graph.node.append(helper.make_node("Make", [], [output.name], domain=self.domains[0]))
+            graph.output.append(self._info(output))
+
+    def _add_initializers(self, graph: GraphProto, scope: _Names, values: list[Value], *, is_main: bool) -> None:
+        """Constants, of which some are inputs, too."""
+        draw = self.draw
+        for _ in range(draw(st.integers(0, 2))):
+            tensor = draw(tensors(self._fresh(scope), self.elements))
+            graph.initializer.append(tensor)
+            values.append(Value(tensor.name, helper.make_tensor_type_proto(tensor.data_type, list(tensor.dims))))
+            if is_main and draw(st.integers(0, 4)) == 0:
+                graph.input.insert(draw(st.integers(0, len(graph.input))), self._info(values[-1]))
+        if draw(st.integers(0, 4)) == 0:
+            sparse = draw(sparse_tensors(self._fresh(scope)))
+            graph.sparse_initializer.append(sparse)
+
+    def _state(self, graph: GraphProto, values: Sequence[Value], visible: Sequence[Value]) -> None:
+        """State types of some results: all that is known, or less; and of a value that there is not."""
+        draw = self.draw
+        made = {name for node in graph.node for name in node.output}
+        for value in values:
+            if value in visible or value.name not in made or not draw(st.booleans()):
+                continue
+            info = self._info(value)
+            if value.type.HasField("tensor_type") and draw(st.booleans()):
+                info.type.tensor_type.ClearField("shape")
+            graph.value_info.append(info)
+
+    def _add_notes(self, graph: GraphProto) -> None:
+        """Quantization annotations, and the type of a value of another graph."""
+        draw = self.draw
+        if draw(st.integers(0, 3)) == 0:
+            annotation = graph.quantization_annotation.add(tensor_name=draw(names))
+            for key, value in draw(st.dictionaries(texts, texts, max_size=2)).items():
+                annotation.quant_parameter_tensor_names.add(key=key, value=value)
+        if draw(st.integers(0, 3)) == 0:
+            graph.value_info.append(ValueInfoProto(name="a value that is gone", type=draw(types())))
+
+    # Nodes
+
+    def _add_node(self, graph: GraphProto, scope: _Names, values: list[Value], depth: int) -> None:
+        kinds = [self._custom, self._custom, self._identity, self._constant]
+        kinds += [self._call] if self.functions else []
+        kinds += [self._if] if depth == 0 else []
+        node, outputs = self.draw(st.sampled_from(kinds))(scope, values, depth)
+        if self.draw(st.booleans()):
+            node.name = self.draw(names)
+        _document(self.draw, node)
+        graph.node.append(node)
+        values.extend(outputs)
+
+    def _inputs(self, values: Sequence[Value], most: int) -> list[str]:
+        """Values, some of which are absent."""
+        known = ["", *(value.name for value in values)]
+        return self.draw(st.lists(st.sampled_from(known), max_size=most))
+
+    def _outputs(self, scope: _Names, most: int) -> list[Value]:
+        """New values of which nothing is known; some are not asked for."""
+        count, unwanted = self.draw(st.integers(0, most)), Value("", TypeProto())
+        return [
+            Value(self._fresh(scope), TypeProto()) if self.draw(st.integers(0, 4)) else unwanted for _ in range(count)
+        ]
+
+    def _custom(self, scope: _Names, values: Sequence[Value], depth: int) -> tuple[NodeProto, list[Value]]:
+        """A node of an unknown domain, with any attributes, also graphs that read outer values."""
+        draw = self.draw
+        inputs, outputs = self._inputs(values, 4), self._outputs(scope, 3)
+        node = NodeProto(op_type=draw(nonempty_names), domain=draw(st.sampled_from(self.domains)), input=inputs)
+        if self._is_function(node):
+            node.op_type += " "
+        known = draw(st.lists(nonempty_names, max_size=4, unique=True))
+        for name in known:
+            node.attribute.append(draw(attributes(name)))
+        if depth == 0 and draw(st.integers(0, 2)) == 0:
+            graphs = [self.graph(scope, values, inputs=draw(st.integers(0, 2))) for _ in range(draw(st.integers(0, 2)))]
+            kind = AttributeProto.GRAPH if len(graphs) == 1 and draw(st.booleans()) else AttributeProto.GRAPHS
+            attribute = node.attribute.add(name="graph " + draw(texts), type=kind)
+            if kind == AttributeProto.GRAPH:
+                attribute.g.CopyFrom(graphs[0])
+            else:
+                attribute.graphs.extend(graphs)
+        made = [Value(value.name, draw(types(self.elements))) if value.name else value for value in outputs]
+        node.output.extend(value.name for value in made)
+        return node, [value for value in made if value.name]
+
+    def _is_function(self, node: NodeProto) -> bool:
+        return any((node.domain, node.op_type) == (each.function.domain, each.function.name) for each in self.functions)
+
+    def _identity(self, scope: _Names, values: Sequence[Value], depth: int) -> tuple[NodeProto, list[Value]]:
+        """An operator of the standard whose result has the type of its operand."""
+        fitting = [value for value in values if value.type.HasField("tensor_type") and value.type.tensor_type.elem_type]
+        if not fitting:
+            return self._constant(scope, values, depth)
+        value = self.draw(st.sampled_from(fitting))
+        is_float = value.type.tensor_type.elem_type == TensorProto.FLOAT
+        op_type = self.draw(st.sampled_from(["Identity", "Relu", "Neg", "LeakyRelu"] if is_float else ["Identity"]))
+        type = TypeProto()
+        type.CopyFrom(value.type)
+        type.ClearField("denotation")
+        for dim in type.tensor_type.shape.dim:
+            dim.ClearField("denotation")
+        node = helper.make_node(op_type, [value.name], [self._fresh(scope)])
+        if op_type == "LeakyRelu":
+            node.attribute.add(name="alpha", type=AttributeProto.FLOAT, f=self.draw(FLOAT32))
+        return node, [Value(node.output[0], type)]
+
+    def _constant(self, scope: _Names, values: Sequence[Value], depth: int) -> tuple[NodeProto, list[Value]]:
+        """A Constant node with its value in any of its attributes."""
+        draw, name = self.draw, self._fresh(scope)
+        kinds: dict[str, tuple[AttributeProto.AttributeType, st.SearchStrategy[Any]]] = {
+            "value": (AttributeProto.TENSOR, tensors(elements=self.elements)),
+            "sparse_value": (AttributeProto.SPARSE_TENSOR, sparse_tensors()),
+            "value_int": (AttributeProto.INT, INT64),
+            "value_ints": (AttributeProto.INTS, st.lists(INT64, max_size=3)),
+            "value_float": (AttributeProto.FLOAT, FLOAT32),
+            "value_floats": (AttributeProto.FLOATS, st.lists(FLOAT32, max_size=3)),
+            "value_string": (AttributeProto.STRING, byte_strings),
+            "value_strings": (AttributeProto.STRINGS, st.lists(byte_strings, max_size=3)),
+        }
+        key = draw(st.sampled_from(list(kinds)))
+        kind, contents = kinds[key]
+        attribute = make_attribute(key, kind, draw(contents))
+        return NodeProto(op_type="Constant", output=[name], attribute=[attribute]), [Value(name, TypeProto(), True)]
+
+    def _if(self, scope: _Names, values: Sequence[Value], depth: int) -> tuple[NodeProto, list[Value]]:
+        """A condition on what another node makes; the branches read the values around."""
+        condition = self.draw(st.sampled_from([value for value in values if value.type == _CONDITION]))
+        type = self.draw(_tensor_types(PLAIN_TYPES))
+        branches = [self.graph(scope, values, inputs=0, results=[type]) for _ in range(2)]
+        node = helper.make_node("If", [condition.name], [self._fresh(scope)])
+        for name, branch in zip(("then_branch", "else_branch"), branches, strict=True):
+            node.attribute.add(name=name, type=AttributeProto.GRAPH).g.CopyFrom(branch)
+        return node, [Value(node.output[0], TypeProto(), inferred=True)]
+
+    # Functions
+
+    def _add_function(self) -> None:
+        """A function with attributes with and without defaults, which may call those before it."""
+        draw, scope = self.draw, _Names()
+        function = FunctionProto(domain=draw(st.sampled_from(self.domains)), name=draw(nonempty_names) + "()")
+        if overload := draw(texts):
+            function.overload = overload
+        if any(_key(function) == _key(other.function) for other in self.functions):
+            return
+        values = [Value(self._fresh(scope), TypeProto()) for _ in range(draw(st.integers(0, 3)))]
+        function.input.extend(value.name for value in values)
+        attributes_named = draw(st.lists(nonempty_names, max_size=4, unique=True))
+        function.attribute.extend(attributes_named[::2])
+        function.attribute_proto.extend(draw(attributes(name)) for name in attributes_named[1::2])
+        graph = GraphProto()
+        for _ in range(draw(st.integers(1, 3))):
+            self._add_node(graph, scope, values, depth=1)
+        self._refer(graph, attributes_named)
+        function.node.extend(graph.node)
+        computed = values[len(function.input) :]
+        outputs = draw(st.lists(st.sampled_from(computed), max_size=2, unique_by=id)) if computed else []
+        function.output.extend(value.name for value in outputs)
+        for domain in ("", *self.domains):
+            function.opset_import.add(domain=domain, version=self.opset if domain == "" else draw(st.integers(1, 9)))
+        _document(draw, function)
+        self.functions.append(Signature(function))
+
+    def _refer(self, graph: GraphProto, attributes_named: Sequence[str]) -> None:
+        """Let nodes take attributes of the function around."""
+        for node in graph.node:
+            if attributes_named and node.domain in self.domains and not self._is_function(node):
+                target = self.draw(st.sampled_from(attributes_named))
+                kind = self.draw(st.sampled_from(ATTRIBUTE_KINDS))
+                node.attribute.add(name="a reference", type=kind, ref_attr_name=target)
+
+    def _call(self, scope: _Names, values: Sequence[Value], depth: int) -> tuple[NodeProto, list[Value]]:
+        """A call of a function, which may leave out inputs and outputs at the end."""
+        draw = self.draw
+        callee = draw(st.sampled_from(self.functions))
+        inputs = self._inputs(values, len(callee.function.input))
+        outputs = self._outputs(scope, len(callee.function.output))
+        node = callee.call(inputs, [value.name for value in outputs])
+        for name in draw(st.lists(nonempty_names, max_size=2, unique=True)):
+            node.attribute.append(draw(attributes(name)))
+        return node, [Value(value.name, value.type, inferred=True) for value in outputs if value.name]
+
+
+def _key(function: FunctionProto) -> tuple[str, str, str]:
+    return function.domain, function.name, function.overload
+
+
+_CONDITION = helper.make_tensor_type_proto(TensorProto.BOOL, [])
+"""The type of the first input, on which an If may depend."""
+
+
+# Attributes
+
+_CONTENTS: dict[AttributeProto.AttributeType, st.SearchStrategy[Any]] = {
+    AttributeProto.INT: INT64,
+    AttributeProto.FLOAT: FLOAT32,
+    AttributeProto.STRING: byte_strings,
+    AttributeProto.TENSOR: tensors(),
+    AttributeProto.SPARSE_TENSOR: sparse_tensors(),
+    AttributeProto.TYPE_PROTO: types(),
+    AttributeProto.INTS: st.lists(INT64, max_size=3),
+    AttributeProto.FLOATS: st.lists(FLOAT32, max_size=3),
+    AttributeProto.STRINGS: st.lists(byte_strings, max_size=3),
+    AttributeProto.TENSORS: st.lists(tensors(), max_size=2),
+    AttributeProto.SPARSE_TENSORS: st.lists(sparse_tensors(), max_size=2),
+    AttributeProto.TYPE_PROTOS: st.lists(types(), max_size=2),
+}
+
+ATTRIBUTE_KINDS = list(_CONTENTS)
+
+_FIELDS = {
+    AttributeProto.INT: "i",
+    AttributeProto.FLOAT: "f",
+    AttributeProto.STRING: "s",
+    AttributeProto.TENSOR: "t",
+    AttributeProto.SPARSE_TENSOR: "sparse_tensor",
+    AttributeProto.TYPE_PROTO: "tp",
+    AttributeProto.INTS: "ints",
+    AttributeProto.FLOATS: "floats",
+    AttributeProto.STRINGS: "strings",
+    AttributeProto.TENSORS: "tensors",
+    AttributeProto.SPARSE_TENSORS: "sparse_tensors",
+    AttributeProto.TYPE_PROTOS: "type_protos",
+}
+
+
+def make_attribute(name: str, kind: AttributeProto.AttributeType, contents: Any) -> AttributeProto:
+    """An attribute of a kind, also of an empty list."""
+    return AttributeProto(name=name, type=kind, **{_FIELDS[kind]: contents})
+
+
+@st.composite
+def attributes(draw: st.DrawFn, name: str) -> AttributeProto:
+    """An attribute of any kind but graphs, with a text about it."""
+    kind = draw(st.sampled_from(ATTRIBUTE_KINDS))
+    attribute = make_attribute(name, kind, draw(_CONTENTS[kind]))
+    attribute.doc_string = draw(texts)
+    return attribute
+
+
+@st.composite
+def models(draw: st.DrawFn) -> ModelProto:
+    """A model with anything in it; see the module docstring."""
+    return _ModelDrawer(draw).model()

@@ -8,7 +8,7 @@ is ``#<index>``. :func:`split_message` does the same to a message in memory, and
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from google.protobuf.message import Message
@@ -61,9 +61,13 @@ def split(data: memoryview, min_bytes: int) -> tuple[bytes, list[Piece]]:
 def _without_tensors(
     data: memoryview, start: int, end: int, message: str, min_bytes: int, pieces: list[Piece]
 ) -> list[bytes | memoryview]:
-    """The bytes of one message in chunks, large tensor payloads replaced."""
+    """The bytes of one message in chunks, large tensor payloads replaced.
+
+    What replaces them is at the end of the message, since it must prevail over what the message says of its place.
+    """
     children = _CHILDREN.get(message, {})
     chunks: list[bytes | memoryview] = []
+    places: list[bytes] = []
     position = copied = start
     while position < end:
         field_start = position
@@ -79,7 +83,8 @@ def _without_tensors(
             continue
         field = tag >> 3
         if message == "TensorProto" and field in _TENSOR_BYTES:
-            chunks += [data[copied:field_start], _external(len(pieces))]
+            chunks.append(data[copied:field_start])
+            places.append(_external(len(pieces)))
             pieces.append(Piece(payload, length, field))
         elif field in children:
             inner = _without_tensors(data, payload, position, children[field], min_bytes, pieces)
@@ -88,8 +93,23 @@ def _without_tensors(
         else:
             continue
         copied = position
-    chunks.append(data[copied:end])
-    return chunks
+    return [*chunks, data[copied:end], *places]
+
+
+def fields(data: memoryview, start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Number, begin and end of each field of a message that has a length. Raises WireError."""
+    position = start
+    while position < end:
+        field_start = position
+        tag, position = _varint(data, position, end)
+        if tag & 7 != _LENGTH_DELIMITED:
+            position = _skip(data, tag & 7, position, end)
+            continue
+        length, position = _varint(data, position, end)
+        payload, position = position, position + length
+        if position > end:
+            raise WireError(field_start)
+        yield tag >> 3, payload, position
 
 
 def _varint(data: memoryview, position: int, end: int) -> tuple[int, int]:
@@ -193,6 +213,7 @@ def _piece_of(entry: bytes, pieces: Sequence[memoryview]) -> memoryview | None:
 def split_message(source: Message, target: Message, min_bytes: int, pieces: list[bytes]) -> None:
     """Copy a message to an empty one, but for raw data of more than ``min_bytes``, which goes to ``pieces``."""
     children = _CHILDREN.get(source.DESCRIPTOR.name, {})
+    place: bytes | None = None
     for field, value in source.ListFields():
         part: Any = getattr(target, field.name)
         if field.number in children:
@@ -203,7 +224,9 @@ def split_message(source: Message, target: Message, min_bytes: int, pieces: list
         elif field.type == field.TYPE_MESSAGE:
             part.CopyFrom(value)
         elif field.name == "raw_data" and len(value) > min_bytes:
-            target.MergeFromString(_external(len(pieces)))
+            place = _external(len(pieces))
             pieces.append(value)
         else:
             setattr(target, field.name, value)
+    if place is not None:  # last, since it must prevail over what the message says of its place
+        target.MergeFromString(place)

@@ -143,6 +143,8 @@ def tensors(draw: st.DrawFn, name: str | None = None, elements: Sequence[int] = 
             if is_typed
             else numpy_helper.from_array(array, name)
         )
+    if draw(st.integers(0, 4)) == 0:
+        tensor.data_location = TensorProto.DEFAULT
     _document(draw, tensor)
     return tensor
 

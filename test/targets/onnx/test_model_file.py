@@ -120,6 +120,17 @@ def test_split_takes_large_tensors_out(tmp_path: Path) -> None:
     assert split(memoryview(data), 10**6) == (data, [])
 
 
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_tensor_that_says_that_its_data_are_in_the_message(in_memory: bool, tmp_path: Path) -> None:
+    """As the default is; some tools write it."""
+    model = add_model()
+    model.graph.initializer[0].data_location = TensorProto.DEFAULT
+    path = tmp_path / "m.onnx"
+    onnx.save(model, path)
+    outputs = run_module(import_model(model if in_memory else path), {"x": np.ones(300, np.float32)})
+    np.testing.assert_array_equal(outputs["y"], WEIGHTS + 1)
+
+
 @pytest.mark.parametrize("field", ["float_data", "double_data"])
 def test_elements_in_typed_fields_are_not_decoded(field: str) -> None:
     dtype, data_type = (np.float32, TensorProto.FLOAT) if field == "float_data" else (np.float64, TensorProto.DOUBLE)

@@ -6,6 +6,7 @@
 | `compute`, `movement`, `program` | the operations |
 | `shapes` | one shape function per operation, on plain tuples |
 | `capabilities` | what the AI Core has kernels for |
+| `fusing` | what of it fits into one kernel |
 | `meaning` | evaluation with NumPy |
 
 docs/levels.md is the reference.
@@ -48,6 +49,7 @@ from ge.dialects.graph.program import (
     NOTES,
     PROGRAM_OPS,
     ConstantOp,
+    FusionOp,
     HostOp,
     LaunchOp,
     YieldOp,
@@ -68,6 +70,7 @@ __all__ = [
     "ConcatOp",
     "ConstantOp",
     "Conv2DOp",
+    "FusionOp",
     "GatherChannelsOp",
     "Graph",
     "HostOp",

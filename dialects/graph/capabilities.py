@@ -43,7 +43,8 @@ from ge.dialects.graph.movement import (
 )
 from ge.dialects.graph.program import ConstantOp, HostOp, LaunchOp
 from ge.dialects.graph.shapes import Shape
-from ge.maths.layouts import C0
+from ge.ir.attributes import layout_of
+from ge.maths.layouts import C0, ND_FORMATS
 
 MAX_KERNEL = MAX_DILATION = MAX_PAD = 255
 """Limits of a convolution's window: the widths of the fields of `cube.load3d` (docs/levels.md)."""
@@ -108,6 +109,19 @@ def kernel_formats(op: Operation) -> Sequence[Formats]:
         return ()
     formats = _FORMATS.get(type(op))
     return () if formats is None else formats(op)
+
+
+def takes_formats(op: Operation) -> bool:
+    """Whether the values of `op` have storage formats that one of its kernels takes, now; True where any will do."""
+    formats = [_plain(layout_of(value.type)) for value in (*op.operands, *op.results)]
+    choices = kernel_formats(op)
+    return not choices or any(
+        formats == [*(format or "ND" for format in choice.operands), choice.result] for choice in choices
+    )
+
+
+def _plain(format: str) -> str:
+    return "ND" if format in ND_FORMATS else format
 
 
 def _types_obstacle(op: Operation) -> str | None:

@@ -40,7 +40,15 @@ from ge.dialects.graph.movement import (
     TransposeOp,
     ViewOp,
 )
-from ge.dialects.graph.program import ConstantOp, HostOp, LaunchOp, input_names, main_function, output_names
+from ge.dialects.graph.program import (
+    ConstantOp,
+    FusionOp,
+    HostOp,
+    LaunchOp,
+    input_names,
+    main_function,
+    output_names,
+)
 from ge.ir.attributes import layout_of
 from ge.ir.constants import Array, numpy_dtype
 from ge.ir.errors import GeError
@@ -82,6 +90,8 @@ def evaluate(op: Operation, arrays: Sequence[Any], launch: Launch | None = None)
     match op:
         case HostOp():
             return _run_host(op, arrays)
+        case FusionOp():
+            return [_run_fusion(op, arrays)]
         case LaunchOp():
             return _run_kernel(op, arrays, launch or _launch_tile_kernel)
         case ConstantOp():
@@ -129,6 +139,14 @@ def _run_host(op: HostOp, arrays: Sequence[Any]) -> Sequence[Any]:
     from ge.dialects.onnx.meaning import run_block
 
     return run_block(op.body.block, arrays)
+
+
+def _run_fusion(op: FusionOp, arrays: Sequence[Array]) -> Array:
+    """Evaluate the steps of a fusion one after another."""
+    values: dict[SSAValue, Array] = dict(zip(op.body.block.args, arrays, strict=True))
+    for step in op.steps:
+        (values[step.results[0]],) = evaluate(step, [values[operand] for operand in step.operands])
+    return values[op.yielded]
 
 
 def _run_kernel(op: LaunchOp, arrays: Sequence[Array], launch: Launch) -> Sequence[Array]:

@@ -1,4 +1,4 @@
-"""Operations that make a module a program: constants, work on the host processor, and kernel launches."""
+"""Operations that make a module a program: constants, work on the host processor, fusions and kernel launches."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from ge.dialects.graph.base import Int, Ints, int_attr, ints
+from ge.dialects.graph.base import Int, Ints, TensorOp, int_attr, ints
 from ge.ir.attributes import WeightsAttr
 from ge.ir.errors import GeError
-from ge.ir.locations import where
+from ge.ir.functions import body_of
 from ge.ir.notes import NATURAL, STRING, arguments, integers, returned, strings
 
 
@@ -103,7 +103,7 @@ def _type_of_dense(value: Attribute) -> TensorType[Attribute] | None:
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """The end of a `graph.host` region: the values that become its results."""
+    """The end of the region of a `graph.host` or `graph.fusion`: the values that become its results."""
 
     name = "graph.yield"
 
@@ -164,6 +164,53 @@ class HostOp(IRDLOperation):
 
 
 @irdl_op_definition
+class FusionOp(IRDLOperation):
+    """Operations that become one kernel: the region computes the result from its arguments, ended by `graph.yield`.
+
+    It computes what the operations do one after another, each result rounded to its own type. Values between them are
+    in no memory of the device. `ge.dialects.graph.fusing` says which operations one kernel can hold.
+    """
+
+    name = "graph.fusion"
+
+    inputs = var_operand_def(TensorType)
+    y = result_def(TensorType)
+    body = region_def("single_block")
+
+    traits = traits_def(Pure(), IsolatedFromAbove())
+
+    assembly_format = "`(` $inputs `)` attr-dict-with-keyword `:` functional-type(operands, results) $body"
+
+    def __init__(self, inputs: Sequence[SSAValue], result_type: Attribute, body: Region) -> None:
+        super().__init__(operands=[list(inputs)], result_types=[result_type], regions=[body])
+
+    @property
+    def steps(self) -> Sequence[Operation]:
+        """The operations of the region without its `graph.yield`, in order."""
+        return list(self.body.block.ops)[:-1]
+
+    @property
+    def yielded(self) -> SSAValue:
+        """The value inside the region that becomes the result."""
+        last = self.body.block.last_op
+        assert isinstance(last, YieldOp), "verified"
+        return last.values[0]
+
+    def verify_(self) -> None:
+        """Arguments agree with operands, the one yielded value with the result, and every step gives one tensor."""
+        if [argument.type for argument in self.body.block.args] != [value.type for value in self.inputs]:
+            raise VerifyException("the types of the region's arguments differ from those of the operands")
+        last = self.body.block.last_op
+        if not isinstance(last, YieldOp) or len(last.values) != 1:
+            raise VerifyException("the region does not end with graph.yield of one value")
+        if last.values[0].type != self.y.type:
+            raise VerifyException("the type of the yielded value differs from that of the result")
+        for step in self.steps:
+            if not isinstance(step, TensorOp):
+                raise VerifyException(f"{step.name} computes no tensor from tensors")
+
+
+@irdl_op_definition
 class LaunchOp(IRDLOperation):
     """One run of a kernel on `blocks` AI Cores: `graph.launch @conv1(%x, %w, %b) blocks 8 type "Conv2D" : ...`.
 
@@ -213,7 +260,7 @@ class LaunchOp(IRDLOperation):
         )
 
 
-PROGRAM_OPS: list[type[Operation]] = [ConstantOp, YieldOp, HostOp, LaunchOp]
+PROGRAM_OPS: list[type[Operation]] = [ConstantOp, YieldOp, HostOp, FusionOp, LaunchOp]
 
 
 INPUT_NAMES = "graph.input_names"
@@ -232,11 +279,10 @@ NOTES = {
 
 
 def main_function(module: ModuleOp) -> FuncOp:
-    """The function `@main` of a module. Raises GE3002 when there is none, or it is not one block."""
+    """The function `@main` of a module. Raises GE3002 when there is none, GE3004 when it is not one block."""
     for op in module.body.block.ops:
         if isinstance(op, FuncOp) and op.sym_name.data == "main":
-            if len(op.body.blocks) != 1:
-                raise GeError("GE3002", f"function @main has {len(op.body.blocks)} blocks, not one", where(op))
+            body_of(op)
             return op
     raise GeError("GE3002", "the module has no function @main")
 

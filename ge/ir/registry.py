@@ -66,6 +66,9 @@ PASSES: dict[str, str] = {
     "assign-precision": "ge.passes.graph.assign_precision:AssignPrecisionPass",
     "merge-host": "ge.passes.graph.merge_host:MergeHostPass",
     "propagate-layout": "ge.passes.graph.propagate_layout:PropagateLayoutPass",
+    "fuse-conv-add": "ge.passes.graph.fuse_conv_add:FuseConvAddPass",
+    "fuse-elementwise": "ge.passes.graph.fuse_elementwise:FuseElementwisePass",
+    "autofuse": "ge.passes.graph.autofuse:AutofusePass",
     # graph to tile
     "convert-graph-to-tile": "ge.lowering.graph_to_tile.convert_graph_to_tile:ConvertGraphToTilePass",
     # tile

@@ -90,7 +90,11 @@ class Contraction:
     copies: int = 0
     """Float32 copies of a tile that its activation holds at once, beside the accumulator and the result."""
     operations: int = 0
-    """Vector operations of its activation."""
+    """Vector operations of its epilogue."""
+    operand_bytes: int = 0
+    """Bytes of one lane of what the epilogue reads beside the accumulator."""
+    inner_bytes: int = 0
+    """Bytes of one lane of what the epilogue computes on the way, apart from `copies`."""
 
     @property
     def taps(self) -> int:
@@ -219,6 +223,8 @@ def estimate(problem: Contraction, machine: Machine, tiling: Tiling) -> float:
     operations = problem.operations + 1
     vector = lanes * 4 / machine.l0c_rate + operations * (lanes * 4 / machine.vector_rate + machine.vector_latency)
     store = lanes * 2 / machine.store_rate + machine.transfer
+    if problem.operand_bytes:
+        mte2 += lanes * problem.operand_bytes / machine.slab_rate + n1 // tiling.epilogue_n1 * machine.transfer
     turns_n, turns_m = tiling.turns(problem)
     units = (cube, mte1 + 2 * pieces * machine.issue, mte2, vector, store)
     if tiling.weights == "core":
@@ -293,9 +299,10 @@ def _even_part(total: int, largest: int) -> int:
 def _epilogue_blocks(problem: Contraction, machine: Machine, m: int, n1: int) -> int:
     """The most output blocks that go through half of the unified buffer at once; 0 when not even one does.
 
-    A lane takes float32 for the accumulator and each copy the activation holds, and float16 for the result.
+    A lane takes float32 for the accumulator and each copy the activation holds, float16 for the result, and what a
+    longer epilogue reads and computes.
     """
-    lane = 4 * (1 + problem.copies) + 2
+    lane = 4 * (1 + problem.copies) + 2 + problem.operand_bytes + problem.inner_bytes
     fitting = machine.ub // 2 // (m * C0 * lane)
     return next((blocks for blocks in divisors(n1) if blocks <= fitting), 0)
 

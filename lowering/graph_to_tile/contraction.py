@@ -8,25 +8,32 @@ Written for a tiling (`ge.maths.tiling`) it is, on each core::
             slab, weights = load, load           # into L1
             for piece of K blocks:               # L0A and L0B hold a piece
                 acc += im2col(slab, piece) · weights[piece]
-        store cast(activation(acc))              # a few output blocks at a time
+        store steps(cast(activation(acc)))       # a few output blocks at a time
 
-`Operands` says where slabs and weights come from.
+`Operands` says where slabs and weights come from, `FusedSteps` what a fusion does to the result before it is stored.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from xdsl.dialects.builtin import f16, f32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ge.dialects.graph import ActivationAttr, UnaryKind
+from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.capabilities import BroadcastForm, broadcast_form
+from ge.dialects.graph.fusing import tile_operands
 from ge.dialects.tile.matrix import Im2colOp, MatmulOp
 from ge.dialects.tile.text import Index
-from ge.dialects.tile.types import gm_type
+from ge.dialects.tile.types import GmType, gm_type
 from ge.lowering.graph_to_tile.activations import Cost, activation_cost, emit_activation, keeps_precision
 from ge.lowering.graph_to_tile.builder import KernelBuilder
+from ge.lowering.graph_to_tile.outline import memory_type
+from ge.lowering.graph_to_tile.spaces import HARMLESS, load_scalar
+from ge.lowering.graph_to_tile.steps import emit_steps, steps_cost
 from ge.maths.layouts import C0
 from ge.maths.tiling import Contraction, Tiling
 
@@ -91,6 +98,48 @@ class Windows:
     out_width: int
 
 
+@dataclass(frozen=True)
+class FusedSteps:
+    """The elementwise steps that follow a convolution or matrix product in a fusion."""
+
+    result: SSAValue
+    """The result of the convolution or matrix product, which the steps read."""
+    steps: Sequence[Operation]
+
+    @property
+    def operands(self) -> list[SSAValue]:
+        """What the steps load."""
+        return [value for value in tile_operands(self.steps) if value is not self.result]
+
+    def form(self, operand: SSAValue) -> BroadcastForm:
+        """How an operand spreads over the result."""
+        form = broadcast_form(shape_of(operand), shape_of(self.result))
+        assert form is not None and form != "trailing", "checked: it is no step of a fusion"
+        return form
+
+    def argument(self, operand: SSAValue, result: GmType) -> GmType:
+        """The type of an operand in the kernel, for a result N x output blocks x plane x 16."""
+        shapes = {
+            "same": result.sizes,
+            "channel": (shape_of(operand)[0], result.sizes[1], 1, C0),
+            "scalar": (1,),
+        }
+        return memory_type(operand, shapes[self.form(operand)])
+
+
+def add_fused_cost(problem: Contraction, fused: FusedSteps | None) -> Contraction:
+    """The contraction with what the steps of a fusion take of a core."""
+    if fused is None:
+        return problem
+    cost = steps_cost(fused.steps)
+    return replace(
+        problem,
+        operations=problem.operations + cost.operations,
+        operand_bytes=cost.operand_bytes,
+        inner_bytes=cost.inner_bytes,
+    )
+
+
 def epilogue_cost(activation: ActivationAttr | None) -> Cost:
     """What an epilogue does beside rounding the accumulator to float16."""
     if activation is None:
@@ -114,6 +163,9 @@ class ContractionKernel:
     activation: ActivationAttr | None
     bias_of_group: bool = True
     """Whether each group has a bias of its own; otherwise all groups have the same."""
+    fused: FusedSteps | None = None
+    fused_sources: Sequence[SSAValue] = ()
+    """The kernel's arguments for the operands of the fused steps."""
 
     def write(self) -> None:
         """Write the loops over tiles."""
@@ -203,13 +255,39 @@ class ContractionKernel:
         return b.named("acc", b.add(MatmulOp(left.result, b.named("b", right), acc)).result)
 
     def _epilogue(self, acc: SSAValue, tile: TilePosition) -> None:
-        """Apply the activation, round to float16 and store, a few output blocks at a time."""
+        """Apply the activation, round to float16, do the fused steps and store, a few output blocks at a time."""
         b, m, step = self.b, self.tiling.m, self.tiling.epilogue_n1
         with b.loop(0, self.tiling.n1, step, stages=self.tiling.stages) as turn:
             part = b.slice(acc, [turn.counter, 0, 0], [step, m, C0])
-            result = b.named("out", apply_activation(b, b.named("part", part), self.activation))
+            result = apply_activation(b, b.named("part", part), self.activation)
             block = b.plus(tile.output_block, turn.counter)
-            b.store(result, self.output, [tile.image, block, tile.start, 0], [1, step, m, C0])
+            if self.fused is not None:
+                tiles = self._fused_operands(self.fused, (tile.image, block, tile.start), (step, m, C0))
+                result = emit_steps(b, self.fused.steps, {self.fused.result: result, **tiles})
+            b.store(b.named("out", result), self.output, [tile.image, block, tile.start, 0], [1, step, m, C0])
+
+    def _fused_operands(
+        self, fused: FusedSteps, place: tuple[Index, Index, Index], shape: tuple[int, int, int]
+    ) -> dict[SSAValue, SSAValue]:
+        """The operands of the fused steps at output blocks and positions; beyond the result they are harmless."""
+        image, block, start = place
+        step, m, _ = shape
+        _, blocks, plane, _ = gm_type(self.output).sizes
+        problem, tiling = self.problem, self.tiling
+        whole_blocks = problem.groups * tiling.tiles_n(problem) * tiling.n1 <= blocks
+        tiles: dict[SSAValue, SSAValue] = {}
+        for operand, source in zip(fused.operands, self.fused_sources, strict=True):
+            match fused.form(operand):
+                case "scalar":
+                    tiles[operand] = load_scalar(self.b, source, 3)
+                case "channel":
+                    first = image if gm_type(source).sizes[0] > 1 else 0
+                    sizes, fill = (1, step, 1, C0), None if whole_blocks else HARMLESS
+                    tiles[operand] = self.b.load(source, (first, block, 0, 0), sizes, fill, shape=sizes[1:])
+                case _:
+                    sizes, fill = (1, step, m, C0), None if whole_blocks and plane % m == 0 else HARMLESS
+                    tiles[operand] = self.b.load(source, (image, block, start, 0), sizes, fill, shape=sizes[1:])
+        return tiles
 
 
 def apply_activation(b: KernelBuilder, x: SSAValue, activation: ActivationAttr | None) -> SSAValue:

@@ -21,6 +21,7 @@ from ge.ir.printer import Locations, print_module
 from ge.ir.rewriting import check_legal, erase_if_unused, replace
 from ge.lowering.graph_to_tile.convolution import lower_conv2d
 from ge.lowering.graph_to_tile.elementwise import lower_binary, lower_cast, lower_unary
+from ge.lowering.graph_to_tile.fusion import lower_fusion
 from ge.lowering.graph_to_tile.gather_channels import lower_concat, lower_gather_channels
 from ge.lowering.graph_to_tile.matmul import lower_matmul
 from ge.lowering.graph_to_tile.outline import Lowering, Outlined, Target, check_covered, no_kernel
@@ -44,6 +45,7 @@ LOWERINGS: Mapping[type[Operation], Lowering] = {
     graph.ConcatOp: lower_concat,
     graph.GatherChannelsOp: lower_gather_channels,
     graph.TransDataOp: lower_trans_data,
+    graph.FusionOp: lower_fusion,
 }
 """The lowering of each operation that becomes a kernel."""
 
@@ -58,7 +60,8 @@ PROGRAM_LEVEL = (
 class ConvertGraphToTilePass(ModulePass):
     """Outline each operation of the device into a `tile.kernel`, and launch it.
 
-    1. An operation with a kernel becomes a `graph.launch` of it; a second operation with the same kernel shares it.
+    1. An operation with a kernel becomes a `graph.launch` of it, a `graph.fusion` that of all its steps; a second
+       operation with the same kernel shares it.
     2. `graph.reshape` in plain format, and `graph.trans_data` that keeps the bytes, become `graph.view`.
     3. Constants, host operations and views stay. Anything else is an error (GE3004), as is a case of a known operation
        that has no kernel (GE4010).
@@ -108,7 +111,8 @@ class _Outliner:
             case graph.TransDataOp() if keeps_bytes(op):
                 replace(op, graph.ViewOp(op.x, tensor(op.y)))
             case _ if (lower := LOWERINGS.get(type(op))) is not None:
-                check_covered(op)
+                if not isinstance(op, graph.FusionOp):  # whose steps its lowering checks
+                    check_covered(op)
                 self.launch(op, lower(op, self.target))
             case _:
                 pass

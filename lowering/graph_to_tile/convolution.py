@@ -20,7 +20,14 @@ from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import gm_type
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.constants import padded_bias, padded_filters
-from ge.lowering.graph_to_tile.contraction import ContractionKernel, TilePosition, Windows, epilogue_cost
+from ge.lowering.graph_to_tile.contraction import (
+    ContractionKernel,
+    FusedSteps,
+    TilePosition,
+    Windows,
+    add_fused_cost,
+    epilogue_cost,
+)
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
 from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import Contraction, Tiling, choose_tiling
@@ -102,9 +109,9 @@ def convolution_problem(op: Conv2DOp) -> Contraction:
     )
 
 
-def lower_conv2d(op: Conv2DOp, target: Target) -> Outlined:
-    """The kernel of a convolution."""
-    problem = convolution_problem(op)
+def lower_conv2d(op: Conv2DOp, target: Target, fused: FusedSteps | None = None) -> Outlined:
+    """The kernel of a convolution, and of the elementwise steps that are fused with it."""
+    problem = add_fused_cost(convolution_problem(op), fused)
     tiling = choose_tiling(problem, target.machine(problem.strides[1]), target.double_buffer)
     if tiling is None:
         raise no_kernel(op, "no tile fits on the chip")
@@ -118,9 +125,12 @@ def lower_conv2d(op: Conv2DOp, target: Target) -> Outlined:
 
     blocks = problem.groups * tiling.tiles_n(problem) * tiling.n1
     weights, bias = padded_filters(op.w, blocks), padded_bias(op.bias, blocks)
-    inputs = [value.type for value in (weights, bias) if value is not None]
-    b = KernelBuilder("conv2d", [x_type, *inputs], [y_type], tiling.cores)
-    b.name_arguments("x", "w", *(["bias"] if bias is not None else []), "y")
+    constants = [value for value in (weights, bias) if value is not None]
+    further = [] if fused is None else fused.operands
+    types = [value.type for value in constants] + [fused.argument(value, y_type) for value in further if fused]
+    b = KernelBuilder("conv2d", [x_type, *types], [y_type], tiling.cores)
+    names = ["x", "w", *(["bias"] if bias is not None else [])]
+    b.name_arguments(*names, *(f"r{i}" for i in range(len(further))), "y")
     x, w = b.inputs[:2]
     ContractionKernel(
         b,
@@ -137,11 +147,12 @@ def lower_conv2d(op: Conv2DOp, target: Target) -> Outlined:
         b.outputs[0],
         b.inputs[2] if bias is not None else None,
         op.activation,
+        fused=fused,
+        fused_sources=b.inputs[len(names) :],
     ).write()
-    constants = [value for value in (weights, bias) if value is not None]
     return Outlined(
         b.kernel,
-        [op.x, *(constant.value for constant in constants)],
+        [op.x, *(constant.value for constant in constants), *further],
         *_operator(op),
         constants=[constant.op for constant in constants if constant.op is not None],
     )

@@ -23,7 +23,15 @@ from ge.dialects.tile.types import GmType, gm_type
 from ge.ir.attributes import layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.constants import Padded, padded_bias, padded_filters
-from ge.lowering.graph_to_tile.contraction import ContractionKernel, Operands, TilePosition, Windows, epilogue_cost
+from ge.lowering.graph_to_tile.contraction import (
+    ContractionKernel,
+    FusedSteps,
+    Operands,
+    TilePosition,
+    Windows,
+    add_fused_cost,
+    epilogue_cost,
+)
 from ge.lowering.graph_to_tile.convolution import ConvolutionOperands
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
 from ge.maths.layouts import C0, ceil_div
@@ -63,11 +71,11 @@ def matmul_problem(op: MatmulOp) -> Contraction:
     )
 
 
-def lower_matmul(op: MatmulOp, target: Target) -> Outlined:
-    """The kernel of a matrix product."""
+def lower_matmul(op: MatmulOp, target: Target, fused: FusedSteps | None = None) -> Outlined:
+    """The kernel of a matrix product, and of the elementwise steps that are fused with it."""
     if len(shape_of(op.b)) > 2 and shape_of(op.a)[:-2] != shape_of(op.b)[:-2]:
         raise no_kernel(op, "the leading dimensions broadcast")
-    problem = matmul_problem(op)
+    problem = add_fused_cost(matmul_problem(op), fused)
     tiling = choose_tiling(problem, target.machine(), target.double_buffer)
     if tiling is None:
         raise no_kernel(op, "no tile fits on the chip")
@@ -81,9 +89,12 @@ def lower_matmul(op: MatmulOp, target: Target) -> Outlined:
         b_type = GmType((problem.groups * problem.n1, shape_of(op.b)[-2], C0), b_type.element_type)
     x_type = memory_type(op.a, (problem.batch, problem.groups * problem.c1, 1, problem.plane, C0))
     y_type = memory_type(op.y, (problem.batch, problem.groups * problem.n1, problem.plane, C0))
+    further = [] if fused is None else fused.operands
     arguments = [b_type, *([bias.type] if bias is not None else [])]
+    arguments += [fused.argument(value, y_type) for value in further if fused]
     b = KernelBuilder("matmul", [x_type, *arguments], [y_type], tiling.cores)
-    b.name_arguments("a", "b", *(["bias"] if bias is not None else []), "y")
+    names = ["a", "b", *(["bias"] if bias is not None else [])]
+    b.name_arguments(*names, *(f"r{i}" for i in range(len(further))), "y")
     ContractionKernel(
         b,
         problem,
@@ -94,11 +105,13 @@ def lower_matmul(op: MatmulOp, target: Target) -> Outlined:
         b.inputs[2] if bias is not None else None,
         op.activation,
         bias_of_group=False,
+        fused=fused,
+        fused_sources=b.inputs[len(names) :],
     ).write()
     constants = [right, *([bias] if bias is not None else [])]
     return Outlined(
         b.kernel,
-        [op.a, *(constant.value for constant in constants)],
+        [op.a, *(constant.value for constant in constants), *further],
         "MatMulV2" if len(shape_of(op.a)) == 2 else "BatchMatMulV2",
         attributes(transpose_x1=False, transpose_x2=False)
         if len(shape_of(op.a)) == 2

@@ -11,13 +11,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge.dialects.graph import ConstantOp
 from ge.dialects.graph.base import tensor
-from ge.dialects.graph.capabilities import kernel_formats, obstacle
+from ge.dialects.graph.capabilities import obstacle, takes_formats
 from ge.dialects.tile.structure import KernelOp
 from ge.dialects.tile.types import GmType
 from ge.ir.attributes import layout_of
 from ge.ir.errors import GeError
 from ge.ir.locations import where
-from ge.maths.layouts import C0, ND_FORMATS, storage_shape
+from ge.maths.layouts import C0, storage_shape
 from ge.maths.tiling import Machine
 from ge.targets.ascend.soc import Soc
 
@@ -109,14 +109,9 @@ def check_covered(op: Operation) -> None:
     """Raise GE4010 unless the operation, with the formats its values have now, is one that kernels are written for."""
     if (reason := obstacle(op)) is not None:
         raise no_kernel(op, reason)
-    choices = kernel_formats(op)
-    formats = [_plain(layout_of(value.type)) for value in (*op.operands, *op.results)]
-    if choices and formats not in [[*(each or "ND" for each in choice.operands), choice.result] for choice in choices]:
-        raise no_kernel(op, f"no kernel takes the storage formats {', '.join(formats)}")
-
-
-def _plain(format: str) -> str:
-    return "ND" if format in ND_FORMATS else format
+    if not takes_formats(op):
+        formats = ", ".join(layout_of(value.type) for value in (*op.operands, *op.results))
+        raise no_kernel(op, f"no kernel takes the storage formats {formats}")
 
 
 def attribute(value: int | float | bool | str | Sequence[int]) -> Attribute:

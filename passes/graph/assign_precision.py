@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ge.dialects.graph import CastOp, ConstantOp, Conv2DOp, HostOp, LaunchOp, MatmulOp, ViewOp, main_function
+from ge.dialects.graph import CastOp, ConstantOp, Conv2DOp, FusionOp, HostOp, LaunchOp, MatmulOp, ViewOp, main_function
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.constants import constant, constant_array
 from ge.ir.attributes import layout_of
@@ -66,12 +66,12 @@ class AssignPrecisionPass(ModulePass):
 
 
 def has_formats(main: FuncOp) -> bool:
-    """Whether a function has been given storage formats: some value has one, or some operation is a view or a launch.
+    """Whether a function has been given storage formats: some value has one, or there is a view, fusion or launch.
 
     Where all formats are plain and nothing is a view, giving them again changes nothing.
     """
     return any(
-        isinstance(op, ViewOp | LaunchOp) or any(layout_of(result.type) != "ND" for result in op.results)
+        isinstance(op, ViewOp | LaunchOp | FusionOp) or any(layout_of(result.type) != "ND" for result in op.results)
         for op in main.walk()
     )
 

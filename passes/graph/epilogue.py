@@ -17,6 +17,7 @@ from ge.dialects.graph import (
     BatchNormOp,
     BinaryKind,
     BinaryOp,
+    CastOp,
     Conv2DOp,
     MatmulOp,
     UnaryKind,
@@ -209,7 +210,7 @@ def round_to_type(values: Vector, dtype: np.dtype[Any]) -> NDArray[Any]:
     return to_float16(values) if dtype == np.float16 else values.astype(dtype)
 
 
-_NAMES: dict[type[Operation], str] = {Conv2DOp: "Conv2D", MatmulOp: "MatMul", BatchNormOp: "BatchNorm"}
+_NAMES: dict[type[Operation], str] = {Conv2DOp: "Conv2D", MatmulOp: "MatMul", BatchNormOp: "BatchNorm", CastOp: "Cast"}
 
 
 def describe(op: Operation) -> str:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation
 
-from ge.dialects.graph import ConstantOp, Conv2DOp, HostOp, MatmulOp, Pool2DOp, ReshapeOp, SoftmaxOp
-from ge.dialects.graph.capabilities import obstacle
+from ge.dialects.graph import ConstantOp, Conv2DOp, FusionOp, HostOp, MatmulOp, Pool2DOp, ReshapeOp, SoftmaxOp
+from ge.dialects.graph.capabilities import obstacle, takes_formats
 from ge.dialects.graph.host import host_equivalent
 from ge.ir.rewriting import replace
 from ge.passes.graph import report
@@ -22,6 +22,11 @@ WORTH_A_CONVERSION = (Conv2DOp, MatmulOp, Pool2DOp, SoftmaxOp)
 def is_device(op: Operation) -> bool:
     """Whether an operation is to run on the device."""
     return not isinstance(op, ConstantOp | HostOp | ReturnOp)
+
+
+def laid_out(block: Block) -> bool:
+    """Whether every operation of the device has values in storage formats that a kernel of its takes."""
+    return all(takes_formats(op) for op in block.ops if is_device(op) and not isinstance(op, FusionOp))
 
 
 def without_kernel(op: Operation) -> bool:

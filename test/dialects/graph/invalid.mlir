@@ -123,3 +123,50 @@ func.func @main(%x: tensor<1x16x2x2xf32>) -> tensor<1x16x2x2xf32> {
   %y = graph.lrn %x size 0 alpha 1.0 beta 0.75 bias 2.0 : (tensor<1x16x2x2xf32>) -> tensor<1x16x2x2xf32>
   func.return %y : tensor<1x16x2x2xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<4xf16>) {
+  // expected-error@+1 {{the types of the region's arguments differ from those of the operands}}
+  %0 = graph.fusion(%x) : (tensor<4xf16>) -> tensor<4xf16> {
+  ^bb0(%a: tensor<4xf32>):
+    %y = graph.cast %a : (tensor<4xf32>) -> tensor<4xf16>
+    graph.yield %y : tensor<4xf16>
+  }
+  func.return
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf16>) {
+  // expected-error@+1 {{the region does not end with graph.yield of one value}}
+  %0 = graph.fusion(%x) : (tensor<4xf16>) -> tensor<4xf16> {
+  ^bb0(%a: tensor<4xf16>):
+    graph.yield %a, %a : tensor<4xf16>, tensor<4xf16>
+  }
+  func.return
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf16>) {
+  // expected-error@+1 {{the type of the yielded value differs from that of the result}}
+  %0 = graph.fusion(%x) : (tensor<4xf16>) -> tensor<4xf16> {
+  ^bb0(%a: tensor<4xf16>):
+    %y = graph.cast %a : (tensor<4xf16>) -> tensor<4xf32>
+    graph.yield %y : tensor<4xf32>
+  }
+  func.return
+}
+
+// -----
+
+func.func @main(%x: tensor<4xf16>) {
+  // expected-error@+1 {{graph.constant computes no tensor from tensors}}
+  %0 = graph.fusion(%x) : (tensor<4xf16>) -> tensor<4xf16> {
+  ^bb0(%a: tensor<4xf16>):
+    %c = graph.constant dense<1.0> : tensor<4xf16>
+    graph.yield %c : tensor<4xf16>
+  }
+  func.return
+}

@@ -79,3 +79,19 @@ func.func @main(%x: tensor<4xf32>) -> tensor<?xi64> attributes {graph.input_name
   }
   func.return %y : tensor<?xi64>
 }
+
+// CHECK: func.func @fusion
+func.func @fusion(%x: tensor<4x32xf16>, %b: tensor<32xf16>) {
+  // CHECK-NEXT: %0 = graph.fusion(%x, %b) : (tensor<4x32xf16>, tensor<32xf16>) -> tensor<4x32xf16> {
+  %0 = graph.fusion(%x, %b) : (tensor<4x32xf16>, tensor<32xf16>) -> tensor<4x32xf16> {
+  // CHECK-NEXT: ^bb0(%[[A:.*]]: tensor<4x32xf16>, %[[B:.*]]: tensor<32xf16>):
+  ^bb0(%a: tensor<4x32xf16>, %c: tensor<32xf16>):
+    // CHECK-NEXT: %[[S:.*]] = graph.binary add %[[A]], %[[B]] :
+    %s = graph.binary add %a, %c : (tensor<4x32xf16>, tensor<32xf16>) -> tensor<4x32xf16>
+    // CHECK-NEXT: %[[Y:.*]] = graph.unary <tanh> %[[S]] :
+    %y = graph.unary <tanh> %s : (tensor<4x32xf16>) -> tensor<4x32xf16>
+    // CHECK-NEXT: graph.yield %[[Y]] : tensor<4x32xf16>
+    graph.yield %y : tensor<4x32xf16>
+  }
+  func.return
+}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from onnx_models import F16, F32, ModelBuilder, assert_close, check, compile_to_graph, run_pass, run_reference
 from xdsl.dialects.builtin import ModuleOp
 
-from ge.dialects.graph import BatchNormOp, Conv2DOp, HostOp, TransDataOp
+from ge.dialects.graph import BatchNormOp, Conv2DOp, FusionOp, HostOp, TransDataOp
 from ge.dialects.graph.meaning import run_module
 from ge.passes.graph.report import collect
 
@@ -29,6 +29,8 @@ FUSIONS = [
     "merge-host",
 ]
 DEVICE = ["assign-precision", "merge-host", "propagate-layout"]
+KERNELS = [["fuse-conv-add"], ["fuse-elementwise"], ["autofuse"], ["fuse-conv-add", "fuse-elementwise", "autofuse"]]
+"""Passes that put operations of the device into one kernel."""
 
 
 def residual(m: ModelBuilder) -> None:
@@ -193,6 +195,38 @@ def test_all_fusions(network: Network) -> None:
 @pytest.mark.parametrize("fusions", [[], FUSIONS])
 def test_on_the_device(network: Network, fusions: list[str]) -> None:
     check(build(network), *fusions, *DEVICE, tolerance=F16)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_joining_kernels_changes_no_bit(network: Network) -> None:
+    """Also without the other fusions, which leave more to join; and joining again changes nothing."""
+    model = build(network)
+    inputs = model.random_inputs()
+    for passes in (DEVICE, [*FUSIONS, *DEVICE]):
+        module = compile_to_graph(model.build(), passes)
+        want = run_module(module, inputs)
+        for kernels in KERNELS:
+            joined = module.clone()
+            for name in (*kernels, kernels[-1]):
+                run_pass(joined, name)
+            for name, result in run_module(joined, inputs).items():
+                np.testing.assert_array_equal(result, want[name])
+
+
+@pytest.mark.parametrize("network", [residual, inverted_residual, squeeze_and_excite, paddle_mobilenet, attention])
+@pytest.mark.parametrize("kernels", [["fuse-conv-add"], ["autofuse"]])
+def test_joined_kernels(network: Network, kernels: list[str]) -> None:
+    """The tile kernels of fusions compute what the model computes."""
+    check(build(network), *DEVICE, *kernels, "convert-graph-to-tile", tolerance=F16)
+
+
+@pytest.mark.parametrize(
+    ("network", "kernels"), [(residual, 1), (inverted_residual, 1), (squeeze_and_excite, 0), (transformer_mlp, 1)]
+)
+def test_what_joins_in_networks(network: Network, kernels: int) -> None:
+    """The sum at the end of a block joins; a gate is computed from all of the map that it scales, and joins nothing."""
+    module = check(build(network), *FUSIONS, *DEVICE, "autofuse", tolerance=F16)
+    assert count(module, FusionOp) == kernels
 
 
 @pytest.mark.parametrize(

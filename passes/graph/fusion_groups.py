@@ -1,0 +1,110 @@
+"""Putting operations into groups that become one kernel each: what the passes that make `graph.fusion` share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from ge.dialects.graph import FusionOp, YieldOp
+from ge.dialects.graph.fusing import ANCHORS, ELEMENTWISE, fusion_obstacle, outside_operands, tile_operands
+from ge.dialects.om.values import value_bytes
+from ge.ir.locations import fused_loc
+from ge.ir.rewriting import replace_value
+from ge.passes.graph import report
+from ge.passes.graph.epilogue import describe
+
+
+class FusionGroups:
+    """The operations of a block in groups, each at first alone, or with the others of its `graph.fusion`.
+
+    Fusions are open while groups change: their steps lie in the block. :meth:`close` makes fusions of all groups.
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self._group: dict[Operation, list[Operation]] = {}
+        self._closed: list[list[Operation]] = []
+        """Groups that were fusions before."""
+        for op in list(block.ops):
+            if isinstance(op, FusionOp):
+                self._closed.append(self._open(op))
+        self._position = {op: i for i, op in enumerate(block.ops)}
+
+    def _open(self, op: FusionOp) -> list[Operation]:
+        """Put the steps of a fusion into the block."""
+        values: dict[SSAValue, SSAValue] = dict(zip(op.body.block.args, op.inputs, strict=True))
+        steps = [step.clone(values) for step in op.steps]
+        self.block.insert_ops_before(steps, op)
+        replace_value(op.y, values.get(op.yielded, op.yielded))
+        op.detach()
+        op.erase()
+        self._group.update((step, steps) for step in steps)
+        return steps
+
+    def of(self, op: Operation) -> list[Operation]:
+        """The steps of the group of an operation: an anchor first, then in program order."""
+        return self._group.setdefault(op, [op])
+
+    def candidates(self) -> list[Operation]:
+        """The operations that may be steps, in program order."""
+        return [op for op in self.block.ops if isinstance(op, (*ANCHORS, *ELEMENTWISE))]
+
+    def joined(self, producer: Operation, user: Operation) -> list[Operation]:
+        """The steps of the groups of two operations together."""
+        steps = {*self.of(producer), *self.of(user)}
+        return sorted(steps, key=lambda step: (not isinstance(step, ANCHORS), self._position[step]))
+
+    def obstacle(self, producer: Operation, user: Operation) -> str | None:
+        """Why the groups of two operations cannot be joined; None if they can."""
+        return fusion_obstacle(self.joined(producer, user))
+
+    def join(self, producer: Operation, user: Operation) -> None:
+        """Join the groups of two operations."""
+        steps = self.joined(producer, user)
+        self._group.update((step, steps) for step in steps)
+
+    def saved_bytes(self, producer: Operation, user: Operation) -> int:
+        """Bytes of device memory traffic that joining saves: what both kernels move, less what the joined one does."""
+        before = traffic(self.of(producer)) + traffic(self.of(user))
+        return before - traffic(self.joined(producer, user))
+
+    def close(self, rule: str) -> None:
+        """Make a fusion of every group of more than one step, and report those that are new."""
+        groups = {id(steps): steps for steps in self._group.values() if len(steps) > 1}
+        for steps in groups.values():
+            text = f"Fuse {' + '.join(map(describe, steps))} -> Fused{describe(steps[0])}"
+            fusion = make_fusion(steps)
+            if steps not in self._closed:
+                report.fused(rule, text, fusion)
+
+
+def traffic(steps: Sequence[Operation]) -> int:
+    """Bytes that a kernel of these steps reads and writes: its operands and its result, in storage format.
+
+    >>> traffic([conv]) + traffic([add]) - traffic([conv, add])  # twice the value between them
+    """
+    values = [*tile_operands(steps), steps[-1].results[0]]
+    return sum(value_bytes(value.type) or 0 for value in values)
+
+
+def make_fusion(steps: Sequence[Operation]) -> FusionOp:
+    """Put one fusion in the place of operations of a block, of which only the last one is used elsewhere."""
+    inputs = outside_operands(steps)
+    body = Block(arg_types=[value.type for value in inputs])
+    values: dict[SSAValue, SSAValue] = {}
+    for value, argument in zip(inputs, body.args, strict=True):
+        values[value], argument.name_hint = argument, value.name_hint
+    for step in steps:
+        body.add_op(step.clone(values))
+    last, result = steps[-1], steps[-1].results[0]
+    body.add_op(YieldOp([values[result]]))
+    fusion = FusionOp(inputs, result.type, Region(body))
+    fusion.location = fused_loc(steps)
+    assert last.parent is not None, "operations of a function are in a block"
+    last.parent.insert_op_before(fusion, last)
+    replace_value(result, fusion.y)
+    for step in reversed(steps):
+        step.detach()
+        step.erase()
+    return fusion

@@ -67,12 +67,19 @@ class Worklist:
 PREPARE = (
     Step("inline-functions", 0),
     Step("infer-shapes", 0),
+    Step("decompose-custom", 0, use="device"),
     Step("constant-fold", 0),
 )
 
 SIMPLIFY = Worklist(
     (
         Step("eliminate-identity", 1),
+        Step("inline-if", 1),
+        Step("merge-reshape", 1),
+        Step("merge-slice", 1),
+        Step("gather-to-slice", 1),
+        Step("eliminate-concat-split", 1),
+        Step("merge-slices-to-split", 1),
     )
 )  # fmt: skip
 """Fewer operators, not other ones."""
@@ -92,6 +99,7 @@ RECOGNISE = Worklist(
 
 ONNX: tuple[Step | Worklist, ...] = (
     *PREPARE,
+    Step("fold-shape-ops", 1),
     SIMPLIFY,
     Step("onnx-cse", 1),
     RECOGNISE,

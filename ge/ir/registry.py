@@ -47,9 +47,18 @@ PASSES: dict[str, str] = {
     "dump-shapes": "ge.passes.onnx.dump_shapes:DumpShapesPass",
     "constant-fold": "ge.passes.onnx.constant_fold:ConstantFoldPass",
     "eliminate-identity": "ge.passes.onnx.eliminate_identity:EliminateIdentityPass",
+    "inline-if": "ge.passes.onnx.inline_if:InlineIfPass",
+    "merge-constants": "ge.passes.onnx.merge_constants:MergeConstantsPass",
+    "fold-shape-ops": "ge.passes.onnx.fold_shape_ops:FoldShapeOpsPass",
+    "merge-reshape": "ge.passes.onnx.merge_reshape:MergeReshapePass",
+    "merge-slice": "ge.passes.onnx.merge_slice:MergeSlicePass",
+    "gather-to-slice": "ge.passes.onnx.gather_to_slice:GatherToSlicePass",
+    "merge-slices-to-split": "ge.passes.onnx.merge_slices_to_split:MergeSlicesToSplitPass",
+    "eliminate-concat-split": "ge.passes.onnx.eliminate_concat_split:EliminateConcatSplitPass",
     "onnx-cse": "ge.passes.onnx.onnx_cse:OnnxCsePass",
     "onnx-dce": "ge.passes.onnx.onnx_dce:OnnxDcePass",
     "simplify": "ge.passes.onnx.simplify:SimplifyPass",
+    "decompose-custom": "ge.passes.onnx.decompose_custom:DecomposeCustomPass",
     "fusion-rules": "ge.passes.onnx.fusion_rules:FusionRulesPass",
     # onnx to graph
     "convert-onnx-to-graph": "ge.lowering.onnx_to_graph.convert:ConvertOnnxToGraphPass",
@@ -148,6 +157,8 @@ class Registry:
             return
         try:
             plugin = _import_file(file)
+        except GeError:
+            raise
         except Exception as error:
             raise GeError("GE2005", f"plug-in '{path}': {error}", where=str(path)) from error
         self.add_plugin(plugin)
@@ -160,6 +171,8 @@ class Registry:
         for point in entry_points(group=PLUGIN_GROUP):
             try:
                 plugin = point.load()
+            except GeError:
+                raise
             except Exception as error:
                 raise GeError("GE2005", f"plug-in '{point.name}': {error}", where=point.value) from error
             self.add_plugin(plugin)

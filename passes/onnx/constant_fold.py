@@ -23,12 +23,12 @@ from ge.dialects.onnx import (
     make_constant,
     ranked,
     static_shape,
-    yielded,
 )
 from ge.dialects.onnx.meaning import run_op
 from ge.ir.constants import numpy_dtype
 from ge.ir.errors import GeError
 from ge.ir.rewriting import erase_if_unused, permit, replace
+from ge.passes.onnx.inline_if import constant_condition
 
 WEIGHT_READERS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization"})
 """Operators that need constants as constants: what they read is folded whatever its size."""
@@ -67,7 +67,7 @@ def fold_constants(root: Operation, max_growth: int, max_bytes: int) -> bool:
         if not isinstance(op, OnnxOp) or op.parent is None or isinstance(op, Constant | Custom):
             continue
         if op.op_type == "If":
-            changed |= _take_branch(op)
+            changed |= constant_condition(op)
             continue
         arrays = _known_results(op, max_growth, max_bytes)
         if arrays is None or not permit("constant-fold", op):
@@ -182,25 +182,3 @@ def _gather(op: OnnxOp) -> Any:
 
 
 _SHAPE_RULES: Mapping[str, Any] = {"Shape": _shape, "Size": _size, "Gather": _gather}
-
-
-# Control flow
-
-
-def _take_branch(op: OnnxOp) -> bool:
-    """Put the branch that a constant condition chooses in the place of an `If`."""
-    condition = constant_value(op.operand("cond"))
-    if condition is None:
-        return False
-    block = op.region("then_branch" if condition.item() else "else_branch").block
-    results = list(yielded(block))
-    terminator = block.last_op
-    if terminator is None or [value.type for value in results] != list(op.result_types):
-        return False
-    terminator.detach()
-    terminator.erase()
-    ops = list(block.ops)
-    for inner in ops:
-        inner.detach()
-    replace(op, ops, results)
-    return True

@@ -51,14 +51,14 @@ class InferShapesPass(ModulePass):
         while changes:
             inference = infer_function(function, use_notes=not self.input_shape)
             write_types(function, inference)
-            changes = _write_contents(function, inference)
-            changes |= fold_constants(function, _SHAPE_BYTES, _SHAPE_BYTES)
+            write_contents(function, inference)
+            changes = fold_constants(function, _SHAPE_BYTES, _SHAPE_BYTES)  # what this finds, inference did not know
 
 
-def _write_contents(function: FuncOp, inference: Inference) -> bool:
-    """Make constants of the integers that are known. Whether there were any."""
+def write_contents(function: FuncOp, inference: Inference) -> bool:
+    """Make constants of the integers that are known, from last to first: what only computes them goes. Whether any."""
     changed = False
-    for op in list(function.walk()):
+    for op in reversed(list(function.walk())):
         if not isinstance(op, OnnxOp) or isinstance(op, Constant) or op.parent is None or len(op.results) != 1:
             continue
         array = _known_integers(op.results[0], inference)

@@ -2,55 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections import ChainMap
+from collections.abc import Hashable, Mapping, MutableMapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Block
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from ge.dialects.onnx import Custom, OnnxOp
 from ge.ir.rewriting import permit, replace
+from ge.passes.onnx.building import can_stand_for
 
 
 @dataclass(frozen=True)
 class OnnxCsePass(ModulePass):
-    """Compute once what a block computes twice: equal operators on equal operands with equal attributes.
+    """Compute once what the model computes twice: equal operators on equal operands with equal attributes.
 
-    Constants count: equal bytes of equal type become one. The notes on names are not compared; the first one stays.
+    1. In one block: the second gives way to the first.
+    2. In the body of a loop or branch: the one outside is used.
+    3. Control flow whose graphs do the same.
+    4. Constants: equal bytes of equal type become one.
 
-    Left alone: operators whose results differ from run to run (also `RandomNormal` with a seed), operators of other
-    domains, operations with regions, equal operations in different blocks, and operations that give an output of the
-    model, which keeps its own value and name.
+    The notes on names are not compared; the first one stays.
+
+    Left alone: operators whose results differ from run to run (also `RandomNormal` with a seed), and control flow with
+    one of them in it; operators of other domains, also in control flow; equal operations in different branches; an
+    output of the model that would become an input, a constant or another output.
     """
 
     name = "onnx-cse"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        blocks = dict.fromkeys(inner.parent for inner in op.walk() if isinstance(inner, OnnxOp))
-        for block in blocks:
-            if block is not None:
-                merge_equal(block)
+        for function in op.ops:
+            if isinstance(function, FuncOp) and function.body.blocks:
+                merge_equal(function.body.block, {})
 
 
-def merge_equal(block: Block) -> None:
-    """Merge equal operations of one block, in program order, so that users of merged values can merge in turn."""
-    first: dict[Hashable, OnnxOp] = {}
+def merge_equal(block: Block, first: MutableMapping[Hashable, OnnxOp]) -> None:
+    """Merge equal operations of a block, in program order, so that users of merged values can merge in turn.
+
+    `first` has the operations that can be seen from the block.
+    """
     for op in list(block.ops):
-        if not isinstance(op, OnnxOp) or isinstance(op, Custom) or op.regions or op.is_random:
+        for region in op.regions:
+            merge_equal(region.block, ChainMap({}, first))
+        if not isinstance(op, OnnxOp) or op.is_random or any(isinstance(inner, Custom) for inner in op.walk()):
             continue
-        known = first.setdefault(_key(op), op)
-        if known is not op and not _is_returned(op) and permit("onnx-cse", op):
+        known = first.setdefault(_key(op, {}), op)
+        if known is op or not all(can_stand_for(a, b) for a, b in zip(known.results, op.results, strict=True)):
+            continue
+        if permit("onnx-cse", op):
             replace(op, [], known.results)
 
 
-def _key(op: OnnxOp) -> Hashable:
-    """What makes two operations equal."""
+def _key(op: Operation, inner: Mapping[SSAValue, int]) -> Hashable:
+    """What makes two operations equal; `inner` has the numbers of values of the graph that is compared."""
     attributes = frozenset((name, value) for name, value in op.attributes.items() if "." not in name)
-    return op.name, tuple(op.operands), attributes, op.absent, tuple(op.result_types)
+    properties = frozenset(op.properties.items())
+    operands = tuple(inner.get(operand, operand) for operand in op.operands)
+    regions = tuple(region_key(region, inner) for region in op.regions)
+    return op.name, operands, attributes, properties, tuple(op.result_types), regions
 
 
-def _is_returned(op: OnnxOp) -> bool:
-    return any(isinstance(use.operation, ReturnOp) for result in op.results for use in result.uses)
+def region_key(region: Region, outer: Mapping[SSAValue, int] | None = None) -> Hashable:
+    """What makes two graphs equal: equal operations in equal order, whose values are counted."""
+    inner = dict(outer or {})
+    block = region.block
+    for argument in block.args:
+        inner[argument] = len(inner)
+    keys: list[Hashable] = [tuple(block.arg_types)]
+    for op in block.ops:
+        keys.append(_key(op, inner))
+        for result in op.results:
+            inner[result] = len(inner)
+    return tuple(keys)

@@ -62,13 +62,11 @@ func.func @shapes(%x: tensor<2x3x4xf32>, %u: tensor<?x3xf32>) {
   func.return
 }
 
-// 3. A condition that is known; kept: one that is not, and branches of another type
+// 3. A condition that is known; kept: one that is not
 // CHECK-LABEL: func.func @branches
-// CHECK-NEXT:    %yes = onnx.Constant
 // CHECK-NEXT:    %n = onnx.Neg(%x)
 // CHECK-NEXT:    %b = onnx.If(%c)
-// CHECK:         %d = onnx.If(%yes)
-// CHECK:         "test.op"(%n, %b, %d)
+// CHECK:         "test.op"(%n, %b)
 func.func @branches(%x: tensor<2xf32>, %c: tensor<i1>) {
   %yes = onnx.Constant dense<true> : tensor<i1>
   %a = onnx.If(%yes) then_branch {
@@ -82,12 +80,7 @@ func.func @branches(%x: tensor<2xf32>, %c: tensor<i1>) {
   } else_branch {
     onnx.Yield %x : tensor<2xf32>
   } : (tensor<i1>) -> tensor<2xf32>
-  %d = onnx.If(%yes) then_branch {
-    onnx.Yield %x : tensor<2xf32>
-  } else_branch {
-    onnx.Yield %x : tensor<2xf32>
-  } : (tensor<i1>) -> tensor<?xf32>
-  "test.op"(%a, %b, %d) : (tensor<2xf32>, tensor<2xf32>, tensor<?xf32>) -> ()
+  "test.op"(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> ()
   func.return
 }
 

@@ -35,9 +35,9 @@ func.func @differing(%x: tensor<2xf32>, %y: tensor<2xf32>, %m: tensor<f32>) {
 }
 
 // Kept: random operators also with equal seeds, dropout in training, operators of other domains
-// CHECK-LABEL: func.func @random
+// CHECK-LABEL: func.func @random_ones
 // CHECK:         "test.op"(%a, %b, %c, %d, %e, %f)
-func.func @random(%x: tensor<2xf32>, %t: tensor<i1>) {
+func.func @random_ones(%x: tensor<2xf32>, %t: tensor<i1>) {
   %a = onnx.RandomNormal() {seed = 1.0, shape = [2]} : () -> tensor<2xf32>
   %b = onnx.RandomNormal() {seed = 1.0, shape = [2]} : () -> tensor<2xf32>
   %c = onnx.Dropout(%x, none, %t) : (tensor<2xf32>, tensor<i1>) -> tensor<2xf32>
@@ -57,26 +57,120 @@ func.func @outputs(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
   func.return %a, %b : tensor<2xf32>, tensor<2xf32>
 }
 
-// Merged within a region; kept: across regions
+// An output gives way to an equal value that is none
+// CHECK-LABEL: func.func @one_output
+// CHECK-NEXT:    %a = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:    %c = onnx.Neg(%a) : (tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:    func.return %a, %c : tensor<2xf32>, tensor<2xf32>
+func.func @one_output(%x: tensor<2xf32>) -> (tensor<2xf32>, tensor<2xf32>) {
+  %a = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  %c = onnx.Neg(%a) : (tensor<2xf32>) -> tensor<2xf32>
+  %b = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %b, %c : tensor<2xf32>, tensor<2xf32>
+}
+
+// Merged within a region, and with what is outside; kept: a value that only another branch has
 // CHECK-LABEL: func.func @regions
 // CHECK-NEXT:    %a = onnx.Relu(%x)
 // CHECK-NEXT:    onnx.If(%c) then_branch {
-// CHECK-NEXT:      %b = onnx.Relu(%x)
+// CHECK-NEXT:      %b = onnx.Neg(%x)
 // CHECK-NEXT:      %e = onnx.Add(%b, %b)
 // CHECK-NEXT:      onnx.Yield %e
 // CHECK-NEXT:    } else_branch {
-// CHECK-NEXT:      %f = onnx.Relu(%x)
+// CHECK-NEXT:      %f = onnx.Neg(%x)
+// CHECK-NEXT:      %h = onnx.Mul(%a, %f)
+// CHECK-NEXT:      onnx.Yield %h
 func.func @regions(%x: tensor<2xf32>, %c: tensor<i1>) -> tensor<2xf32> {
   %a = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
   %r = onnx.If(%c) then_branch {
-    %b = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
-    %d = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    %b = onnx.Neg(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    %d = onnx.Neg(%x) : (tensor<2xf32>) -> tensor<2xf32>
     %e = onnx.Add(%b, %d) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
     onnx.Yield %e : tensor<2xf32>
   } else_branch {
-    %f = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
-    onnx.Yield %f : tensor<2xf32>
+    %f = onnx.Neg(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    %g = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    %h = onnx.Mul(%g, %f) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %h : tensor<2xf32>
   } : (tensor<i1>) -> tensor<2xf32>
   %y = onnx.Add(%a, %r) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
   func.return %y : tensor<2xf32>
+}
+
+// Kept: a value inside does not stand for one behind it
+// CHECK-LABEL: func.func @behind
+// CHECK:         onnx.Yield %b
+// CHECK:         %d = onnx.Relu(%x)
+// CHECK-NEXT:    "test.op"(%r, %d)
+func.func @behind(%x: tensor<2xf32>, %c: tensor<i1>) {
+  %r = onnx.If(%c) then_branch {
+    %b = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %b : tensor<2xf32>
+  } else_branch {
+    onnx.Yield %x : tensor<2xf32>
+  } : (tensor<i1>) -> tensor<2xf32>
+  %d = onnx.Relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  "test.op"(%r, %d) : (tensor<2xf32>, tensor<2xf32>) -> ()
+  func.return
+}
+
+// 3. Control flow that does the same; kept: another order of operands inside
+// CHECK-LABEL: func.func @control_flow
+// CHECK:         "test.op"(%a, %a, %d)
+func.func @control_flow(%x: tensor<2xf32>, %y: tensor<2xf32>, %c: tensor<i1>) {
+  %a = onnx.If(%c) then_branch {
+    %s = onnx.Neg(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    %t = onnx.Sub(%s, %y) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %t : tensor<2xf32>
+  } else_branch {
+    onnx.Yield %x : tensor<2xf32>
+  } : (tensor<i1>) -> tensor<2xf32>
+  %b = onnx.If(%c) then_branch {
+    %u = onnx.Neg(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    %v = onnx.Sub(%u, %y) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %v : tensor<2xf32>
+  } else_branch {
+    onnx.Yield %x : tensor<2xf32>
+  } : (tensor<i1>) -> tensor<2xf32>
+  %d = onnx.If(%c) then_branch {
+    %u = onnx.Neg(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    %v = onnx.Sub(%y, %u) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %v : tensor<2xf32>
+  } else_branch {
+    onnx.Yield %x : tensor<2xf32>
+  } : (tensor<i1>) -> tensor<2xf32>
+  "test.op"(%a, %b, %d) : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> ()
+  func.return
+}
+
+// Kept: control flow with random numbers, or operators of other domains, in it
+// CHECK-LABEL: func.func @random_control_flow
+// CHECK:         "test.op"(%a, %b, %d, %e)
+func.func @random_control_flow(%x: tensor<2xf32>, %c: tensor<i1>) {
+  %a = onnx.If(%c) then_branch {
+    %r = onnx.RandomNormalLike(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %r : tensor<2xf32>
+  } else_branch {
+    onnx.Yield %x : tensor<2xf32>
+  } : (tensor<i1>) -> tensor<2xf32>
+  %b = onnx.If(%c) then_branch {
+    %r = onnx.RandomNormalLike(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %r : tensor<2xf32>
+  } else_branch {
+    onnx.Yield %x : tensor<2xf32>
+  } : (tensor<i1>) -> tensor<2xf32>
+  %d = onnx.If(%c) then_branch {
+    %r = onnx.Custom "com.example" "Dice"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %r : tensor<2xf32>
+  } else_branch {
+    onnx.Yield %x : tensor<2xf32>
+  } : (tensor<i1>) -> tensor<2xf32>
+  %e = onnx.If(%c) then_branch {
+    %r = onnx.Custom "com.example" "Dice"(%x) : (tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %r : tensor<2xf32>
+  } else_branch {
+    onnx.Yield %x : tensor<2xf32>
+  } : (tensor<i1>) -> tensor<2xf32>
+  "test.op"(%a, %b, %d, %e) : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> ()
+  func.return
 }

@@ -1,0 +1,122 @@
+"""The pass `inline-if`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from xdsl.dialects.builtin import FunctionType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from ge.dialects.onnx import OnnxOp, constant_value, make_constant, op_class, static_shape, yielded
+from ge.dialects.onnx.shapes.types import type_of_value, value_of_type
+from ge.dialects.onnx.shapes.values import join
+from ge.ir.rewriting import RewriteRule, may_stand_for, replace, rewrite_rule
+from ge.ir.rule_pass import RulePass
+from ge.passes.onnx.building import erase_unused
+from ge.passes.onnx.onnx_cse import region_key
+
+
+@dataclass(frozen=True)
+class InlineIfPass(RulePass):
+    """Put a branch in the place of an `If` when it is known which one, or does not matter.
+
+    1. The condition is constant: the branch that it chooses.
+    2. Both branches do the same: the first one.
+    3. An `If` inside a branch of another one with the same condition: there the condition is known.
+    4. Both branches give nothing but values from outside, the same ones: those values.
+
+    An output of the model takes the type that the branch knows.
+
+    Left alone: conditions that are not known; a branch that gives an output of the model of which less is known; an
+    input, a constant or another output in the place of one.
+    """
+
+    name = "inline-if"
+
+    def rules(self) -> list[RewriteRule[Any]]:
+        return [known_inside, constant_condition, equal_branches]
+
+
+@rewrite_rule(op_class("If"))
+def constant_condition(op: OnnxOp) -> bool:
+    """Case 1."""
+    condition = constant_value(op.operand("cond"))
+    if condition is None:
+        return False
+    return take_branch(op, "then_branch" if condition.item() else "else_branch")
+
+
+@rewrite_rule(op_class("If"))
+def equal_branches(op: OnnxOp) -> bool:
+    """Cases 2 and 4."""
+    branches = [region_key(op.region(name)) for name in ("then_branch", "else_branch")]
+    return branches[0] == branches[1] and take_branch(op, "then_branch")
+
+
+@rewrite_rule(op_class("If"))
+def known_inside(op: OnnxOp) -> bool:
+    """Case 3."""
+    condition = op.operands[0]
+    changed = False
+    for use in list(condition.uses):
+        inner = use.operation
+        branch = next((name for name in ("then_branch", "else_branch") if _is_inside(inner, op, name)), None)
+        if branch is None or not isinstance(inner, OnnxOp) or inner.op_type != "If":
+            continue
+        known = make_constant(np.full(static_shape(condition) or (), branch == "then_branch"))
+        assert inner.parent is not None, "operations of a branch are in a block"
+        inner.parent.insert_op_before(known, inner)
+        inner.operands = [known.results[0]]
+        changed = True
+    return changed
+
+
+def _is_inside(op: Operation, outer: OnnxOp, branch: str) -> bool:
+    """Whether an operation is in a branch of another one, at any depth."""
+    region = outer.region(branch)
+    parent = op.parent_region()
+    while parent is not None:
+        if parent is region:
+            return True
+        owner = parent.parent
+        parent = None if owner is None else owner.parent_region()
+    return False
+
+
+def take_branch(op: OnnxOp, name: str) -> bool:
+    """Put the branch `name` in the place of an `If`. Whether the model allows it."""
+    block = op.region(name).block
+    results = list(yielded(block))
+    if not all(_fits(new, old) for new, old in zip(results, op.results, strict=True)):
+        return False
+    function = op.parent_op()
+    inline(op, block, results)
+    if isinstance(function, FuncOp):
+        main = function.body.block
+        function.function_type = FunctionType.from_lists(main.arg_types, [value.type for value in yielded(main)])
+    return True
+
+
+def _fits(new: SSAValue, old: SSAValue) -> bool:
+    """Whether a value can take the place of a result: one that is an output may become known better, not worse."""
+    known = type_of_value(join(value_of_type(new.type), value_of_type(old.type))) == old.type
+    returned = any(isinstance(use.operation, ReturnOp) for use in old.uses)
+    return may_stand_for(new, old) and (known or not returned)
+
+
+def inline(op: OnnxOp, block: Block, results: Sequence[SSAValue]) -> None:
+    """Put the operations of a block in front of an operation, and values of it in the place of the results."""
+    operands = list(op.operands)
+    terminator = block.last_op
+    assert terminator is not None, "a graph ends with a terminator"
+    terminator.detach()
+    terminator.erase()
+    ops = list(block.ops)
+    for inner in ops:
+        inner.detach()
+    replace(op, ops, results)
+    erase_unused(operands)

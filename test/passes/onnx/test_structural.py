@@ -1,0 +1,34 @@
+"""The structural passes keep all bits: every function of their texts is run before and after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from text_numbers import cases, check_text
+
+HERE = Path(__file__).parent
+
+TEXTS = {
+    "eliminate_concat_split": "eliminate-concat-split",
+    "eliminate_identity": "eliminate-identity",
+    "gather_to_slice": "gather-to-slice",
+    "inline_if": "inline-if",
+    "merge_constants": "merge-constants",
+    "onnx_cse": "onnx-cse",
+    "merge_reshape": "merge-reshape",
+    "merge_slice": "merge-slice",
+    "merge_slices_to_split": "merge-slices-to-split",
+}
+"""The passes by their texts."""
+
+GIVEN: dict[tuple[str, str], dict[str, object]] = {
+    ("eliminate_identity", "same_type"): {"s": [2, 3], "t": [3, 2], "u": [[1, 2], [3, 4], [5, 6]]},
+    ("eliminate_identity", "pad_and_slice"): {"p": [0, 0]},
+}
+"""Inputs that must have certain values."""
+
+
+@pytest.mark.parametrize(("text", "function"), cases(HERE, list(TEXTS)))
+def test_numbers(text: str, function: str) -> None:
+    check_text(HERE / f"{text}.mlir", function, TEXTS[text], GIVEN.get((text, function)))

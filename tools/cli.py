@@ -19,6 +19,7 @@ from xdsl.utils.exceptions import ArgSpecParseError
 from ge.ir.errors import GeError
 from ge.ir.parser import decode_text, parse_text
 from ge.ir.printer import GePrinter, Locations, write_module
+from ge.ir.registry import load_plugin
 from ge.ir.weights import WeightsMode, WeightsReader, WeightsWriter
 
 FORMATS = ("mlir", "onnx", "om")
@@ -28,6 +29,30 @@ FORMATS = ("mlir", "onnx", "om")
 def named(path: str | None) -> str | None:
     """A file name from the command line; None for ``-``, which stands for standard input and output."""
     return None if path == "-" else path
+
+
+# Plug-ins
+
+
+def load_plugins(args: Sequence[str]) -> list[str]:
+    """Load the plug-ins that a command line names; the arguments without them. Raises GE2005, GE2006 and GE2011."""
+    others: list[str] = []
+    rest = iter(args)
+    for argument in rest:
+        name, equals, value = argument.partition("=")
+        if name != "--load-plugin":
+            others.append(argument)
+            continue
+        path = value if equals else next(rest, "")
+        if not path:
+            raise GeError("GE2006", "option --load-plugin needs a value: --load-plugin=FILE.py")
+        load_plugin(path)
+    return others
+
+
+def add_plugin_option(add_argument: Callable[..., Any]) -> None:
+    """Add the option that :func:`load_plugins` takes out of the command line before, for its help."""
+    add_argument("--load-plugin", action="append", metavar="FILE.py", help="add the operators and passes of a plug-in")
 
 
 # Errors

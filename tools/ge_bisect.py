@@ -25,7 +25,7 @@ from xdsl.passes import ModulePass
 import ge
 from ge.dialects.onnx.shapes.input_shapes import parse_input_shapes
 from ge.ir.errors import GeError
-from ge.ir.registry import context, load_plugin, registry
+from ge.ir.registry import context, registry
 from ge.ir.rewrite_log import observe
 from ge.ir.verifier import verify_module
 from ge.tools import cli
@@ -186,7 +186,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("--input-shape", metavar="x:1,3,224,224", help="fix the shapes of the inputs of an .onnx file")
     parser.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default 0)")
     parser.add_argument("-o", "--output-file", metavar="FILE", help="write the module before the guilty pass, as .mlir")
-    parser.add_argument("--load-plugin", action="append", default=[], metavar="FILE.py", help="add a plug-in")
+    cli.add_plugin_option(parser.add_argument)
     parser.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
     parser.add_argument("-v", "--version", action="version", version=f"ge-bisect {ge.__version__}")
     return parser
@@ -194,9 +194,7 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(args: Sequence[str]) -> None:
     """Run ge-bisect; errors are raised. A model that breaks is GE3014."""
-    for name in plugins_of(args):
-        load_plugin(name)
-    flags, others = split_pass_flags(args, registry())
+    flags, others = split_pass_flags(cli.load_plugins(args), registry())
     arguments = argument_parser().parse_args(others)
     module = read_model(arguments.file, arguments.input_shape)
     passes = [make_pass(*flag, registry()) for flag in flags] or parse_pipeline(arguments.passes, registry())
@@ -214,13 +212,6 @@ def run(args: Sequence[str]) -> None:
     if arguments.output_file:
         cli.write_text(bisection.after(culprit.number - 1), arguments.output_file)
     raise GeError("GE3014", f"pass '{culprit.each.name}' breaks the model", culprit.place or None)
-
-
-def plugins_of(args: Sequence[str]) -> list[str]:
-    """The plug-in files that a command line names, which are needed before its passes can be told from options."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument("--load-plugin", action="append", default=[])
-    return parser.parse_known_args(list(args))[0].load_plugin
 
 
 def read_model(file: str, input_shape: str | None) -> ModuleOp:

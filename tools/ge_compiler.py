@@ -59,6 +59,7 @@ OPTIONS = (
     Option("print-pipeline", "", "print the passes of the compilation as a text for ge-opt -p, and stop"),
     Option("no-fusion", "", f"leave the fusion passes out: {', '.join(sorted(fusion_passes()))}"),
     Option("fusion_rules", "FILE", "apply the rules of this .gerules file; several are separated by commas"),
+    Option("load-plugin", "FILE.py", "add the operators and passes of a plug-in; may be repeated"),
     Option("fusion_switch_file", "FILE", "a JSON file that switches single passes and rules off"),
     Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory"),
     Option("dump_shape", "true|false", "true: print the shape of every value, and the rule that it follows from"),
@@ -150,7 +151,7 @@ def check(options: CompileOptions, form: str, file: str | None) -> None:
 
 def run(args: Sequence[str]) -> None:
     """Run ge-compiler; errors are raised."""
-    values = parse_options(map(_long_level, args), OPTIONS)
+    values = parse_options(map(_long_level, cli.load_plugins(args)), OPTIONS)
     if "help" in values or not args:
         print(options_help(USAGE, OPTIONS))
         return

@@ -25,10 +25,10 @@ from xdsl.passes import ModulePass
 import ge
 from ge.ir.errors import GeError
 from ge.ir.printer import Locations
-from ge.ir.registry import context, load_plugin, registry
+from ge.ir.registry import context, registry
 from ge.ir.verifier import verify_module
 from ge.tools import cli
-from ge.tools.ge_bisect import plugins_of, read_model
+from ge.tools.ge_bisect import read_model
 from ge.tools.pipeline import PassRunner, make_pass, parse_pipeline, split_pass_flags
 from ge.tools.reductions import REDUCTIONS, Reduction, size
 from ge.tools.verify_numerics import NumericsCheck
@@ -131,7 +131,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("-o", "--output-file", metavar="FILE", help="write the small module here, not to the terminal")
     parser.add_argument("--input-shape", metavar="x:1,3,224,224", help="fix the shapes of the inputs of an .onnx file")
     parser.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default 0)")
-    parser.add_argument("--load-plugin", action="append", default=[], metavar="FILE.py", help="add a plug-in")
+    cli.add_plugin_option(parser.add_argument)
     parser.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
     parser.add_argument("-v", "--version", action="version", version=f"ge-reduce {ge.__version__}")
     return parser
@@ -152,9 +152,7 @@ def predicate_of(module: ModuleOp, passes: Sequence[ModulePass], command: str | 
 
 def run(args: Sequence[str]) -> None:
     """Run ge-reduce; errors are raised. A module that does not fail is GE2010."""
-    for name in plugins_of(args):
-        load_plugin(name)
-    flags, others = split_pass_flags(args, registry())
+    flags, others = split_pass_flags(cli.load_plugins(args), registry())
     arguments = argument_parser().parse_args(others)
     module = read_model(arguments.file, arguments.input_shape)
     passes = [make_pass(*flag, registry()) for flag in flags] or parse_pipeline(arguments.passes, registry())

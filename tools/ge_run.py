@@ -51,6 +51,7 @@ def argument_parser() -> argparse.ArgumentParser:
     outputs.add_argument("--compare", metavar="FILE", help="run FILE on the same inputs and compare the outputs")
     outputs.add_argument("--profile", action="store_true", help="show what every task took")
     parser.add_argument("--strict", action="store_true", help="check every memory access and hazard of kernels")
+    cli.add_plugin_option(parser.add_argument)
     parser.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
     parser.add_argument("-v", "--version", action="version", version=f"ge-run {ge.__version__}")
     return parser
@@ -81,7 +82,7 @@ def run_reference(path: str, inputs: Mapping[str, Any]) -> tuple[str, dict[str, 
 
 def run(args: Sequence[str]) -> None:
     """Run ge-run; errors are raised."""
-    arguments = argument_parser().parse_args(args)
+    arguments = argument_parser().parse_args(cli.load_plugins(args))
     shapes = parse_input_shapes(arguments.input_shape) if arguments.input_shape else {}
     program = load(arguments.file, strict=arguments.strict, shapes=shapes)
     inputs = read_inputs(arguments.input, program.inputs)

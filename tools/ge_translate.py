@@ -43,6 +43,7 @@ def argument_parser() -> argparse.ArgumentParser:
     ):
         weights.add_argument(name, dest="weights", action="store_const", const=mode, help=help)
     cli.add_target_opset(parser.add_argument)
+    cli.add_plugin_option(parser.add_argument)
     parser.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
     parser.add_argument("-v", "--version", action="version", version=f"ge-translate {ge.__version__}")
     return parser
@@ -50,7 +51,7 @@ def argument_parser() -> argparse.ArgumentParser:
 
 def run(args: Sequence[str]) -> None:
     """Run ge-translate; errors are raised."""
-    arguments = argument_parser().parse_args(args)
+    arguments = argument_parser().parse_args(cli.load_plugins(args))
     source, target = TRANSLATIONS[arguments.translation]
     cli.check_target_opset(arguments.target_opset, target)
     module = cli.read_module(cli.named(arguments.input_file), context(), format=source)

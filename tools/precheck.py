@@ -21,6 +21,7 @@ from ge.dialects.graph.capabilities import obstacle
 from ge.dialects.graph.program import main_function
 from ge.dialects.onnx import OP_CLASSES, OPSET, Constant, OnnxOp
 from ge.dialects.onnx.ops import ML_DOMAIN
+from ge.dialects.onnx.registered import registered
 from ge.dialects.onnx.shapes.input_shapes import Asked
 from ge.ir.errors import ERRORS, GeError
 from ge.ir.locations import node_names
@@ -180,10 +181,15 @@ def _check_node(node: NodeProto, versions: Mapping[str, int]) -> Iterator[Findin
 
 
 def _is_unknown(operator: str, domain: str) -> bool:
-    """Whether nothing says what an operator computes; the preview domains of the standard run on the host."""
+    """Whether neither the standard nor a plug-in says what an operator computes.
+
+    The preview domains of the standard run on the host.
+    """
     if not domain:
         return operator not in histories()
-    return (domain, operator) not in OP_CLASSES if domain == ML_DOMAIN else not domain.startswith(STANDARD)
+    if domain == ML_DOMAIN:
+        return (domain, operator) not in OP_CLASSES
+    return not domain.startswith(STANDARD) and registered(domain, operator) is None
 
 
 def _check_inputs(graph: GraphProto, shapes: Mapping[str, Sequence[Asked]], name: str) -> Iterator[Finding]:

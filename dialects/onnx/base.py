@@ -225,7 +225,7 @@ class OnnxOp(IRDLOperation):
             printer.print_identifier_or_string_literal(name)
             if not isinstance(attribute, UnitAttr):
                 printer.print_string(" = ")
-                spec = self.operator.attributes.get(name)
+                spec = self.OPERATOR.attributes.get(name)
                 print_attribute(printer, attribute, None if spec is None else spec.kind)
 
         printer.print_string(" ")

@@ -4,7 +4,9 @@
     %z = onnx.Call @"local::twice"(%y) {factor = 2.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>
 
 Nothing is known of what they compute, so that no pass merges, folds or moves them. Their attributes are of any kind,
-and their graphs are regions under any name, also lists of them: ``branches [{...}, {...}]``.
+and their graphs are regions under any name, also lists of them: ``branches [{...}, {...}]``. An operator that a plug-in
+has registered (:mod:`ge.dialects.onnx.registered`) is checked against its definition, and its inputs and attributes
+have names and defaults; its text is the same with and without the plug-in.
 """
 
 from __future__ import annotations
@@ -21,8 +23,11 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ge.dialects.onnx import verify
 from ge.dialects.onnx.attributes import to_python
 from ge.dialects.onnx.base import OnnxOp, RegionGroup
+from ge.dialects.onnx.rare_attributes import RefAttr
+from ge.dialects.onnx.registered import CustomOperator, registered
 from ge.dialects.onnx.schema import Operator
 from ge.ir.errors import GeError
 from ge.ir.locations import where
@@ -47,6 +52,16 @@ class Custom(OnnxOp):
     traits = traits_def()
 
     @property
+    def definition(self) -> CustomOperator | None:
+        """What a plug-in says of the operator; None when none has registered it."""
+        return None if self.overload else registered(self.domain, self.op_type)
+
+    @property
+    def operator(self) -> Operator:
+        definition = self.definition
+        return _CUSTOM if definition is None else definition.operator
+
+    @property
     def op_type(self) -> str:
         return self.type_name.data
 
@@ -66,11 +81,14 @@ class Custom(OnnxOp):
 
     @property
     def is_random(self) -> bool:
-        return True
+        return self.definition is None
 
     def attribute(self, name: str, default: Any = None) -> Any:
         attribute = self.attributes.get(name)
-        return default if attribute is None else to_python(attribute)
+        if attribute is not None:
+            return to_python(attribute)
+        definition = self.definition
+        return default if definition is None else definition.defaults.get(name, default)
 
     def accept_regions(self, groups: Sequence[RegionGroup]) -> bool:
         if groups:
@@ -78,9 +96,11 @@ class Custom(OnnxOp):
         return True
 
     def verify_(self) -> None:
-        """Check that the regions are those that have names; the rest only the domain knows."""
+        """Check that the regions are those that have names, and a registered operator against its definition."""
         if sum(group.size for group in self.region_groups) != len(self.regions):
             raise VerifyException(f"{len(self.regions)} regions for graphs {', '.join(map(str, self.region_groups))}")
+        if self.definition is not None and not any(isinstance(each, RefAttr) for each in self.attributes.values()):
+            verify.check(self)
 
     @classmethod
     def parse_head(cls, parser: Parser) -> dict[str, Attribute]:
@@ -100,6 +120,10 @@ class Call(Custom):
     """
 
     name = "onnx.Call"
+
+    @property
+    def definition(self) -> CustomOperator | None:
+        return None  # the model says what it means
 
     @property
     def callee(self) -> str:

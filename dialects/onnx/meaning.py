@@ -20,14 +20,16 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ge.dialects.onnx.attributes import literal_array
+from ge.dialects.onnx.attributes import literal_array, to_python
 from ge.dialects.onnx.base import OnnxOp
+from ge.dialects.onnx.custom import Custom
 from ge.dialects.onnx.functions import inline_functions, local_functions
 from ge.dialects.onnx.graph_builder import GraphBuilder
 from ge.dialects.onnx.kernels import KERNELS
 from ge.dialects.onnx.operators import ML_OPSET, OPSET
 from ge.dialects.onnx.ops import ML_DOMAIN, Constant, yielded
-from ge.dialects.onnx.protos import attribute_protos, proto_of_type, text_notes
+from ge.dialects.onnx.protos import attribute_protos, plain_attributes, proto_of_type, text_notes
+from ge.dialects.onnx.registered import CustomOperator, plugin_of
 from ge.dialects.onnx.types import ABSENT, STRING
 from ge.ir.constants import numpy_dtype
 from ge.ir.errors import GeError
@@ -126,6 +128,8 @@ def _typed(value: Value, type: Any) -> Value:
 
 def _run_plain(op: OnnxOp, inputs: Sequence[Value]) -> Sequence[Value]:
     """The results of an operation without regions."""
+    if isinstance(op, Custom) and (definition := op.definition) is not None:
+        return _run_registered(op, definition, inputs)
     if op.domain not in ("", ML_DOMAIN):
         return _run_foreign(op, inputs)
     if not op.domain and (kernel := KERNELS.get(op.op_type)) is not None:
@@ -135,8 +139,23 @@ def _run_plain(op: OnnxOp, inputs: Sequence[Value]) -> Sequence[Value]:
     return _run_reference(op, inputs)
 
 
+def _run_registered(op: OnnxOp, definition: CustomOperator, inputs: Sequence[Value]) -> Sequence[Value]:
+    """The results of an operator that a plug-in defines."""
+    attributes = {name: to_python(each) for name, each in plain_attributes(op.attributes).items()}
+    try:
+        return definition.evaluate(inputs, attributes, len(op.results))
+    except GeError:
+        raise
+    except Exception as error:
+        what = f"{definition.name} ({definition.plugin}): {type(error).__name__}: {error}"
+        raise GeError("GE6006", what, where(op)) from error
+
+
 def _run_foreign(op: OnnxOp, inputs: Sequence[Value]) -> Sequence[Value]:
-    """The results of an operator of another domain, if onnx implements it (as those of ai.onnx.preview)."""
+    """The results of an operator of another domain, if onnx implements it (as those of ai.onnx.preview).
+
+    Raises GE6011 when it does not.
+    """
     builder = GraphBuilder()
     operands = list(dict.fromkeys(op.operands))
     outputs = [result for result in op.results if result.type != ABSENT]
@@ -148,9 +167,23 @@ def _run_foreign(op: OnnxOp, inputs: Sequence[Value]) -> Sequence[Value]:
         for operand, value in zip(op.input_list(), inputs, strict=True)
         if operand is not None
     }
-    evaluator: Any = ReferenceEvaluator(helper.make_model(graph, opset_imports=imports))
+    try:
+        evaluator: Any = ReferenceEvaluator(helper.make_model(graph, opset_imports=imports))
+    except Exception as error:
+        raise unknown_operator(op) from error
     results = iter(evaluator.run(None, feeds))
     return [None if result.type == ABSENT else next(results) for result in op.results]
+
+
+def unknown_operator(op: OnnxOp) -> GeError:
+    """The error that nothing says what an operator computes; with the plug-in that it was compiled with."""
+    what = f"operator '{op.domain}::{op.op_type}' has no meaning here"
+    plugin = plugin_of(op)
+    if plugin is None:
+        return GeError("GE6011", what, where(op))
+    is_file = plugin.endswith(".py")
+    remedy = f"Load it with --load-plugin={plugin}." if is_file else f"Install the package with '{plugin}'."
+    return GeError("GE6011", what, where(op), f"The plug-in '{plugin}', which defines it, is not loaded.", remedy)
 
 
 _RUN_PARAMETERS: dict[str, Any] = {

@@ -165,6 +165,11 @@ _OPTIONS = {
         "ge-reduce keeps what fails; this module runs through with equal numbers, or its command ends with status 0.",
         "Check the passes or the command; --seed tries other inputs.",
     ),
+    "GE2011": ErrorKind(
+        "operator is registered wrongly",
+        "What a plug-in says of an operator is incomplete, contradicts itself, or is said twice.",
+        "Correct the registration; docs/tutorial-custom-operator.md shows a complete one.",
+    ),
     "GE2020": ErrorKind(
         "SoC is unknown",
         "No description of a SoC has this name, in this project or in the folder that GE_SOC_PATH names.",
@@ -266,6 +271,12 @@ _IR = {
         "Take the stated type out of the model and export it again, or give the shapes of the inputs with "
         "--input-shape: then what the model states of results does not count.",
     ),
+    "GE3017": ErrorKind(
+        "definition of a custom operator fails",
+        "The shape function or decomposition that a plug-in gives for the operator raised an error, or gave something "
+        "else than shapes or values.",
+        "Correct the plug-in; the place is that of the registration.",
+    ),
     "GE3020": ErrorKind(
         "rule file cannot be parsed",
         "The text at this position is not what the language of rules allows there.",
@@ -293,7 +304,8 @@ _COMPILE: dict[str, ErrorKind] = {
     "GE4001": ErrorKind(
         "operator is unknown",
         "The operators listed are neither of ai.onnx nor of ai.onnx.ml, so nothing says what they compute.",
-        "Export the model without custom operators, or decompose them into ONNX operators (functions are inlined).",
+        "Register the operators in a plug-in and load it with --load-plugin=FILE.py (docs/tutorial-custom-operator.md "
+        "shows how), or export the model with ONNX operators only (functions are inlined).",
     ),
     "GE4002": ErrorKind(
         "operation has no kernel and was not moved to the host",
@@ -436,6 +448,17 @@ _RUN_TIME: dict[str, ErrorKind] = {
         "memory is not enough",
         "The memory of the device is held in the memory of this machine.",
         "Compile the model for a smaller batch, or use a machine with more memory.",
+    ),
+    "GE6010": ErrorKind(
+        "custom operator computes something else than its definition says",
+        "What the plug-in computes has another type, shape or number of results than its signature and shape function "
+        "say.",
+        "Correct the plug-in; the place is that of the registration.",
+    ),
+    "GE6011": ErrorKind(
+        "operator has no meaning",
+        "The operator is of a domain that neither the ONNX standard nor a plug-in of this run defines.",
+        "Load the plug-in that defines it with --load-plugin=FILE.py, or install its package.",
     ),
     "GE6020": ErrorKind(
         "kernel stopped",

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ge.dialects.graph.host import host_operator
 from ge.dialects.onnx import Custom, OnnxOp
+from ge.dialects.onnx.registered import note_plugin
 from ge.ir.errors import GeError
 from ge.ir.locations import node_names
 from ge.ir.rewriting import replace
@@ -15,7 +16,9 @@ STANDARD = "ai.onnx"
 
 
 def move_to_host(op: OnnxOp) -> None:
-    """Put an operator into a `graph.host` region of its own."""
+    """Put an operator into a `graph.host` region of its own; one of a plug-in with a note which one it needs."""
+    if isinstance(op, Custom) and (definition := op.definition) is not None:
+        note_plugin(op, definition)
     host, results = host_operator(op)
     replace(op, host, results)
 
@@ -23,9 +26,11 @@ def move_to_host(op: OnnxOp) -> None:
 def refuse_custom(module: ModuleOp) -> None:
     """Raise GE4001 that lists every operator of a domain that this compiler does not know.
 
-    Operators of the standard that the dialect has no class for (the preview domains) run on the host like all others.
+    Operators that a plug-in registers run on the host, where the plug-in must be loaded again. Operators of the
+    standard that the dialect has no class for (the preview domains) run on the host like all others.
     """
-    found = [op for op in module.walk() if isinstance(op, Custom) and not op.domain.startswith(STANDARD)]
+    custom = [op for op in module.walk() if isinstance(op, Custom) and not op.domain.startswith(STANDARD)]
+    found = [op for op in custom if op.definition is None]
     if not found:
         return
     nodes: dict[str, list[str]] = {}

@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from ge.dialects.onnx import ABSENT, ML_OPSET, Constant, OnnxOp
+from ge.dialects.onnx import ABSENT, ML_OPSET, Constant, Custom, OnnxOp
 from ge.dialects.onnx.custom import split_symbol
 from ge.dialects.onnx.functions import local_functions
 from ge.dialects.onnx.graph_builder import GraphBuilder
@@ -35,6 +35,7 @@ from ge.dialects.onnx.protos import (
     text_note,
     text_notes,
 )
+from ge.dialects.onnx.registered import plugin_of
 from ge.dialects.onnx.shape_inference import AI_ONNX
 from ge.ir.collection import collection_paused
 from ge.ir.errors import GeError
@@ -184,8 +185,15 @@ def _opset_imports(graph: GraphProto, noted: Operation | None, *roots: Operation
         ops = (op for root in roots for op in root.walk() if isinstance(op, OnnxOp))
         versions[""] = oldest_opset(ops, versions.get("", _OLDEST_OPSET))
     for domain in sorted(used - versions.keys()):
-        versions[domain] = _DEFAULT_VERSIONS.get(domain, 1)
+        versions[domain] = _DEFAULT_VERSIONS.get(domain) or _version_of(domain, roots)
     return [helper.make_opsetid(domain, version) for domain, version in versions.items()]
+
+
+def _version_of(domain: str, roots: Sequence[Operation]) -> int:
+    """The oldest version of a domain that has all of its operators here, as plug-ins say; 1 for work of the host."""
+    ops = (op for root in roots for op in root.walk() if isinstance(op, Custom) and op.domain == domain)
+    known = (op.definition for op in ops if plugin_of(op) is None)
+    return max((definition.operator.since for definition in known if definition is not None), default=1)
 
 
 def _versions(noted: Operation | None) -> dict[str, int]:

@@ -29,6 +29,7 @@ from ge.dialects.onnx.functions import constant_literal
 from ge.dialects.onnx.graph_builder import default_output_names
 from ge.dialects.onnx.ops import ML_DOMAIN, absent_property
 from ge.dialects.onnx.protos import documentation, rest_note, tensor_notes, type_of_proto
+from ge.dialects.onnx.registered import plugin_of
 from ge.dialects.onnx.shape_inference import AI_ONNX
 from ge.dialects.onnx.value_info import stated_note, value_notes
 from ge.dialects.onnx.verify import check_structure
@@ -185,9 +186,22 @@ class _GraphReader:
             _check_structure(op)
         except VerifyException as error:
             raise GeError("GE1017", f"{node.op_type}: {error}", user) from error
+        self._check_version(op, user)
         for name, result in zip(node.output, op.results, strict=True):
             if name:
                 self._define(name, result)
+
+    def _check_version(self, op: OnnxOp, user: str) -> None:
+        """Raise GE1017 for an operator of a plug-in that the version of its domain does not have yet.
+
+        What a compiled model holds for the host was checked when it was compiled; it knows no versions of domains.
+        """
+        definition = op.definition if isinstance(op, Custom) and plugin_of(op) is None else None
+        version = self.importer.versions.get(op.domain, 1)
+        if definition is not None and version < definition.operator.since:
+            since = definition.operator.since
+            what = f"{op.op_type} does not exist at version {version} of domain '{op.domain}', first at {since}"
+            raise GeError("GE1017", what, user)
 
     def _take_stated(self, op: OnnxOp, node: NodeProto) -> None:
         """Note what the graph states of the results of a node, if it says less or more than their types."""

@@ -44,7 +44,7 @@ class Inferred:
 
 def node_of(op: OnnxOp, inputs: Sequence[Value | None]) -> Node:
     """An operation as its shape rule sees it, without its regions."""
-    attributes = {} if isinstance(op, Custom) else dict(_defaults(op.operator))
+    attributes = _custom_defaults(op) if isinstance(op, Custom) else dict(_defaults(op.operator))
     for name, attribute in op.attributes.items():
         if "." not in name:
             attributes[name] = attribute_value(attribute)
@@ -62,11 +62,21 @@ def _defaults(operator: Operator) -> Mapping[str, Any]:
     return _DEFAULTS[key]
 
 
+def _custom_defaults(op: Custom) -> dict[str, Any]:
+    """The default values of the attributes of an operator that a plug-in defines."""
+    definition = op.definition
+    return {} if definition is None else dict(definition.defaults)
+
+
 def infer_operation(op: OnnxOp, node: Node) -> tuple[list[Value], str] | None:
     """What is known of the results of an operation, and by which rule; None without one. Raises GE3015.
 
-    The rules of operators outside the table are not binding: the standard does not define them.
+    The rules of operators outside the table are not binding: the standard does not define them. Those of operators that
+    a plug-in defines are.
     """
+    definition = op.definition if isinstance(op, Custom) else None
+    if definition is not None:
+        return apply_rule(definition.rule, node, definition.operator), rule_name(definition.rule)
     rule = rule_of(op.op_type, op.domain)
     if rule is None:
         return None
@@ -175,7 +185,7 @@ class Inference:
         for stated in statements:
             if not contradict(value, stated):
                 value = refine(value, stated, numbers=op.op_type not in DATA_DEPENDENT)
-            elif isinstance(op, Custom):
+            elif isinstance(op, Custom) and op.definition is None:
                 value = stated
             else:
                 raise contradiction(op, result, stated, value, rule)

@@ -1,0 +1,117 @@
+"""Operators of plug-ins, from the ONNX model through the OM file to a run, with every command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from ge import Runtime
+from ge.custom import unregister_operator
+from ge.dialects.onnx import Custom
+from ge.ir.errors import GeError
+from ge.targets.ascend.om.reader import read_module
+from ge.tools import ge_bisect, ge_compiler, ge_opt, ge_reduce, ge_run, ge_translate
+
+PLUGIN = """
+import numpy as np
+from ge.custom import like_input, register_operator
+
+@register_operator("end.to.end", "Twice", "x: T -> y: T", types={"T": "f16 f32"}, shapes=like_input, since=2,
+                   decomposition=lambda ops, x: ops.Add(x, x))
+def twice(x):
+    return x + x
+
+@register_operator("end.to.end", "Sorted", "x: T -> y: T", types={"T": "f32"}, shapes=like_input, since=2)
+def in_order(x):
+    return np.sort(x, -1)
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> str:
+    file = tmp_path / "my_operators.py"
+    file.write_text(PLUGIN)
+    for name in ("Twice", "Sorted"):
+        unregister_operator("end.to.end", name)
+    return str(file)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> str:
+    nodes = [
+        helper.make_node("Twice", ["x"], ["a"], name="twice", domain="end.to.end"),
+        helper.make_node("Sorted", ["a"], ["b"], name="sorted", domain="end.to.end"),
+        helper.make_node("Relu", ["b"], ["y"], name="relu"),
+    ]
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [2, 16]) for name in "xy")
+    versions = [helper.make_opsetid("", 18), helper.make_opsetid("end.to.end", 2)]
+    path = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", [x], [y]), opset_imports=versions), path)
+    return str(path)
+
+
+def test_compiled_with_the_plugin_it_runs_with_the_plugin_only(plugin: str, model: str, tmp_path: Path) -> None:
+    om = tmp_path / "model.om"
+    ge_compiler.run([f"--load-plugin={plugin}", f"--model={model}", f"--output={om}", "--report=none"])
+    kinds = [op.op_type for op in read_module(om).walk() if isinstance(op, Custom)]
+    assert kinds == ["Sorted"]  # the other one has a decomposition
+    x = np.random.default_rng(0).normal(size=(2, 16)).astype(np.float32)
+    (y,) = Runtime().run(om, {"x": x}).values()
+    np.testing.assert_allclose(y, np.maximum(np.sort(2 * x, -1), 0), rtol=2e-3, atol=2e-3)
+
+    unregister_operator("end.to.end", "Sorted")
+    with pytest.raises(GeError, match=r"operator 'end\.to\.end::Sorted'") as error:
+        Runtime().run(om, {"x": x})
+    assert error.value.code == "GE6011"
+    assert "my_operators.py" in error.value.why and "--load-plugin=my_operators.py" in error.value.remedy
+
+
+def test_the_file_does_not_depend_on_the_plugin_being_loaded(plugin: str, model: str, tmp_path: Path) -> None:
+    om, text, again = tmp_path / "model.om", tmp_path / "model.mlir", tmp_path / "again.om"
+    ge_compiler.run([f"--load-plugin={plugin}", f"--model={model}", f"--output={om}", "--report=none"])
+    for loaded in (True, False):
+        ge_translate.run(["--om-to-mlir", str(om), "-o", str(text)])
+        ge_translate.run(["--mlir-to-om", str(text), "-o", str(again)])
+        assert again.read_bytes() == om.read_bytes(), loaded
+        for name in ("Twice", "Sorted"):
+            unregister_operator("end.to.end", name)
+
+
+def test_without_the_plugin_it_is_refused(model: str, tmp_path: Path, plugin: str) -> None:
+    with pytest.raises(GeError, match=r"Twice of domain 'end\.to\.end' \(node twice\)") as error:
+        ge_compiler.run([f"--model={model}", f"--output={tmp_path / 'model.om'}"])
+    assert error.value.code == "GE4001" and "--load-plugin" in error.value.remedy
+    with pytest.raises(GeError) as error:
+        ge_compiler.run(["--mode=3", f"--model={model}"])
+    assert error.value.code == "GE4003"
+
+
+def test_every_command_loads_plugins(
+    plugin: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load = f"--load-plugin={plugin}"
+    ge_compiler.run(["--mode=3", load, f"--model={model}"])
+    assert "0 problems" in capsys.readouterr().out
+    ge_opt.run([load, model, "--decompose-custom", "-o", str(tmp_path / "standard.onnx")])
+    assert [node.op_type for node in onnx.load(tmp_path / "standard.onnx").graph.node] == ["Add", "Sorted", "Relu"]
+    ge_run.run(["--load-plugin", plugin, model, "--random-input", "--compare", str(tmp_path / "standard.onnx")])
+    assert "those of plug-ins included" in capsys.readouterr().out
+    ge_translate.run([load, "--onnx-to-mlir", model, "-o", str(tmp_path / "model.mlir")])
+    ge_bisect.run([load, model, "--against", "definition", "--infer-shapes", "--decompose-custom"])
+    with pytest.raises(GeError) as error:
+        ge_reduce.run([load, model, "--decompose-custom"])
+    assert error.value.code == "GE2010"  # it does not fail
+
+
+@pytest.mark.parametrize("command", [ge_compiler, ge_run, ge_translate, ge_bisect, ge_reduce])
+def test_a_plugin_that_is_not_there_is_one_error(command: object) -> None:
+    with pytest.raises(GeError, match=r"nothing\.py") as error:
+        command.run(["--load-plugin=nothing.py", "x"])  # type: ignore[attr-defined]
+    assert error.value.code == "GE2005"
+    with pytest.raises(GeError, match="needs a value") as error:
+        command.run(["--load-plugin"])  # type: ignore[attr-defined]
+    assert error.value.code == "GE2006"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -26,6 +27,8 @@ from ge.dialects.onnx.types import ABSENT
 from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.maths.symbols import Expression, symbol
+
+logger = logging.getLogger("ge.shapes")
 
 INPUT, CONSTANT, STATED, FAILED = "input", "constant", "stated", "cannot run"
 """What takes the place of a rule: an argument, a constant, an operation without a rule, a contradiction in a branch."""
@@ -88,8 +91,8 @@ def infer_operation(op: OnnxOp, node: Node) -> tuple[list[Value], str] | None:
         return None
 
 
-Stated: TypeAlias = "Callable[[OnnxOp, SSAValue], Sequence[Value]]"
-"""What is said of a result of an operation beside what its rule finds, the most reliable first."""
+Stated: TypeAlias = "Callable[[OnnxOp, SSAValue], Value]"
+"""What is said of a result of an operation beside what its rule finds."""
 
 
 class Inference:
@@ -98,12 +101,19 @@ class Inference:
     A dimension that nothing is known of gets an invented name, so that it is known to be the same wherever it comes
     back. What ``stated`` has for a result (its type, by default) counts where nothing is inferred. Raises GE3015 for an
     operation whose operands contradict each other, and GE3016 when what is stated contradicts what is inferred, unless
-    the operation is in a branch that need not run.
+    the operation is in a branch that need not run. ``outputs`` is what is stated of outputs of the model: a wrong
+    shape, which some exporters state there, only leads to a warning.
     """
 
-    def __init__(self, names: Names | None = None, stated: Stated | None = None) -> None:
+    def __init__(
+        self,
+        names: Names | None = None,
+        stated: Stated | None = None,
+        outputs: Mapping[SSAValue, Value] | None = None,
+    ) -> None:
         self.known: dict[SSAValue, Inferred] = {}
         self._stated = stated
+        self._outputs = outputs or {}
         self._names = names or Names()
         self._invented: dict[tuple[SSAValue, int], Dim] = {}
         self._errors: list[GeError] | None = None
@@ -181,14 +191,26 @@ class Inference:
 
     def _checked(self, op: OnnxOp, result: SSAValue, value: Value, rule: str) -> Value:
         """An inferred result, completed by what is stated. Raises GE3016 when that contradicts it."""
-        statements = [value_of_type(result.type)] if self._stated is None else self._stated(op, result)
-        for stated in statements:
-            if not contradict(value, stated):
-                value = refine(value, stated, numbers=op.op_type not in DATA_DEPENDENT)
-            elif isinstance(op, Custom) and op.definition is None:
-                value = stated
-            else:
-                raise contradiction(op, result, stated, value, rule)
+        stated = value_of_type(result.type) if self._stated is None else self._stated(op, result)
+        if not contradict(value, stated):
+            value = refine(value, stated, numbers=op.op_type not in DATA_DEPENDENT)
+        elif isinstance(op, Custom) and op.definition is None:
+            value = stated
+        else:
+            raise contradiction(op, result, stated, value, rule)
+        return self._as_output(op, result, value, rule) if result in self._outputs else value
+
+    def _as_output(self, op: OnnxOp, result: SSAValue, value: Value, rule: str) -> Value:
+        """An inferred output of the model, completed by what is stated of it if that can be. Raises GE3016 if not."""
+        stated = self._outputs[result]
+        if not contradict(value, stated):
+            return refine(value, stated, numbers=op.op_type not in DATA_DEPENDENT)
+        if isinstance(op, Custom) and op.definition is None:
+            return stated
+        error = contradiction(op, result, stated, value, rule)
+        if not isinstance(stated, Tensor) or contradict(value, Tensor(stated.element)):
+            raise error
+        logger.warning("%s: %s: what is inferred counts", error.where, error.what)
         return value
 
     def _bind(self, value: SSAValue, known: Value, rule: str) -> None:
@@ -256,11 +278,10 @@ def infer_function(function: FuncOp, *, use_notes: bool = True) -> Inference:
     block = function.body.block
     outputs = dict(zip(yielded(block), signature.read_results(function, names), strict=True)) if use_notes else {}
 
-    def stated(op: OnnxOp, result: SSAValue) -> Sequence[Value]:
-        found = signature.stated_result(op, result, names) if use_notes else value_of_type(result.type)
-        return [found, outputs[result]] if result in outputs else [found]
+    def stated(op: OnnxOp, result: SSAValue) -> Value:
+        return signature.stated_result(op, result, names) if use_notes else value_of_type(result.type)
 
-    inference = Inference(names, stated)
+    inference = Inference(names, stated, outputs)
     inference.run(block, signature.read_arguments(function, names))
     return inference
 

@@ -122,8 +122,25 @@ def test_a_stated_type_that_is_wrong_names_both_sides() -> None:
     assert caught.value.code == "GE3016"
     assert caught.value.what == "Add: value 'y' is stated as f32[2, 5], but is f32[n, 4] by rule 'broadcast'"
     assert "node 'y'" in str(caught.value.where)
-    with pytest.raises(GeError, match="value 'z' is stated as f32\\[5, 2\\], but is f32\\[4, n\\] by rule 'transpose'"):
-        import_model(model(None, [5, 2]))
+
+
+@pytest.mark.parametrize("stated", [[5, 2], [4, "m", 1]])
+def test_a_wrong_shape_of_an_output_is_a_warning(
+    stated: list[int | str | None], caplog: pytest.LogCaptureFixture
+) -> None:
+    """Models that exporters wrote have such; the export states what is right."""
+    module = import_model(model(None, stated))
+    assert "node 'z': Transpose: value 'z' is stated as f32[" in caplog.text
+    assert "but is f32[4, n] by rule 'transpose': what is inferred counts" in caplog.text
+    dims = export_model(module).graph.output[0].type.tensor_type.shape.dim
+    assert [dim.dim_param or dim.dim_value for dim in dims] == [4, "n"]
+
+
+def test_a_wrong_element_type_of_an_output_names_both_sides() -> None:
+    wrong = model(None, [4, "m"])
+    wrong.graph.output[0].type.tensor_type.elem_type = TensorProto.INT64
+    with pytest.raises(GeError, match="value 'z' is stated as i64\\[4, m\\], but is f32\\[4, n\\] by rule 'transpose'"):
+        import_model(wrong)
 
 
 def test_stated_types_of_results_do_not_count_for_other_input_shapes() -> None:

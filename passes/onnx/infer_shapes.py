@@ -47,9 +47,10 @@ class InferShapesPass(ModulePass):
             return
         if self.input_shape:
             fix_arguments(function, parse_input_shapes(self.input_shape, "input-shape of infer-shapes"))
+        inference = None
         changes = True
         while changes:
-            inference = infer_function(function, use_notes=not self.input_shape)
+            inference = infer_function(function, use_notes=not self.input_shape, before=inference)
             write_types(function, inference)
             write_contents(function, inference)
             changes = fold_constants(function, _SHAPE_BYTES, _SHAPE_BYTES)  # what this finds, inference did not know

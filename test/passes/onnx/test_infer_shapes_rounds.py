@@ -1,0 +1,43 @@
+"""Inference goes on where folding found a size that it could not follow itself, and then nothing is left to find."""
+
+from __future__ import annotations
+
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper
+
+from ge.ir.printer import print_module
+from ge.ir.registry import context
+from ge.passes.onnx.infer_shapes import InferShapesPass
+from ge.targets.onnx.importer import import_model
+
+
+def test_a_size_that_only_folding_finds_reaches_all_users() -> None:
+    """The size of a Reshape is a sum of more floats than inference follows; an If and an Add come after it."""
+    ones = numpy_helper.from_array(np.ones(24, np.float32), "ones")
+    rest = numpy_helper.from_array(np.array([-1], np.int64), "rest")
+    branch = helper.make_graph(
+        [helper.make_node("Neg", ["y"], ["t"])], "g", [], [helper.make_tensor_value_info("t", 1, None)]
+    )
+    nodes = [
+        helper.make_node("ReduceSum", ["ones"], ["sum"], keepdims=0),
+        helper.make_node("Cast", ["sum"], ["size"], to=TensorProto.INT64),
+        helper.make_node("Reshape", ["size", "rest"], ["sizes"]),
+        helper.make_node("Concat", ["rest", "sizes"], ["target"], axis=0),
+        helper.make_node("Reshape", ["x", "target"], ["y"]),
+        helper.make_node("If", ["c"], ["z"], then_branch=branch, else_branch=branch),
+        helper.make_node("Add", ["y", "z"], ["out"]),
+    ]
+    inputs = [helper.make_tensor_value_info("x", 1, [2, 48]), helper.make_tensor_value_info("c", 9, [])]
+    outputs = [helper.make_tensor_value_info("out", 1, None)]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, [ones, rest])
+    module = import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10))
+    assert "tensor<4x24xf32>" not in print_module(module)
+    InferShapesPass().apply(context(), module)
+    text = print_module(module)
+    for op in ("onnx.Reshape", "onnx.If", "onnx.Neg", "onnx.Add"):
+        lines = [line for line in text.splitlines() if op in line]
+        assert lines
+    assert text.count("tensor<4x24xf32>") >= 5
+    assert "onnx.ReduceSum" not in text
+    InferShapesPass().apply(context(), module)
+    assert print_module(module) == text

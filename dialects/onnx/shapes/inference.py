@@ -25,6 +25,7 @@ from ge.dialects.onnx.shapes.types import attribute_value, type_of_value, value_
 from ge.dialects.onnx.shapes.values import UNKNOWN_VALUE, Dim, Tensor, Value, contradict, refine
 from ge.dialects.onnx.types import ABSENT
 from ge.ir.errors import GeError
+from ge.ir.functions import body_of
 from ge.ir.locations import where
 from ge.maths.symbols import Expression, symbol
 
@@ -116,6 +117,8 @@ class Inference:
         self._outputs = outputs or {}
         self._names = names or Names()
         self._invented: dict[tuple[SSAValue, int], Dim] = {}
+        self._changed: set[SSAValue] = set()
+        """What more, or something else, is known of than before."""
         self._errors: list[GeError] | None = None
         """Of the operations of the innermost region that is being inferred; None outside."""
         self._callers: tuple[str, ...] = ()
@@ -130,6 +133,20 @@ class Inference:
                 self._visit(op)
         return [self.value(value) for value in yielded(block)]
 
+    def update(self, block: Block, stated: Stated, outputs: Mapping[SSAValue, Value]) -> None:
+        """Infer again what operations that are new in a block change; all other values keep what is known of them."""
+        self._stated, self._outputs = stated, outputs
+        self._changed.clear()
+        for op in block.ops:
+            if isinstance(op, OnnxOp) and self._is_stale(op):
+                self._visit(op)
+
+    def _is_stale(self, op: OnnxOp) -> bool:
+        """Whether an operation may give something else than before: in a region, anything may be new."""
+        return bool(op.regions) or not (
+            self._changed.isdisjoint(op.operands) and all(result in self.known for result in op.results)
+        )
+
     def value(self, value: SSAValue) -> Value:
         """What is known of a value."""
         known = self.known.get(value)
@@ -138,7 +155,7 @@ class Inference:
     def _visit(self, op: OnnxOp) -> None:
         if isinstance(op, Constant):
             result = op.results[0]
-            self.known[result] = Inferred(value_of_constant(op.attributes["value"], result.type), CONSTANT)
+            self._note(result, value_of_constant(op.attributes["value"], result.type), CONSTANT)
             return
         try:
             values, rule = self._infer(op)
@@ -218,7 +235,13 @@ class Inference:
         if isinstance(known, Tensor) and known.shape is not None and not all(map(_is_simple, known.shape)):
             dims = tuple(dim if _is_simple(dim) else self._invent(value, axis) for axis, dim in enumerate(known.shape))
             known = Tensor(known.element, dims, known.contents)
-        self.known[value] = Inferred(known, rule)
+        self._note(value, known, rule)
+
+    def _note(self, value: SSAValue, known: Value, rule: str) -> None:
+        inferred = Inferred(known, rule)
+        if self.known.get(value) != inferred:
+            self.known[value] = inferred
+            self._changed.add(value)
 
     def _invent(self, value: SSAValue, axis: int) -> Dim:
         """The invented name of a dimension, which stays the same when a region is inferred again."""
@@ -269,27 +292,38 @@ def contradiction(op: OnnxOp, value: SSAValue, stated: Value, inferred: Value, r
     return GeError("GE3016", what, where(op))
 
 
-def infer_function(function: FuncOp, *, use_notes: bool = True) -> Inference:
+def infer_function(function: FuncOp, *, use_notes: bool = True, before: Inference | None = None) -> Inference:
     """Infer what is known of all values of a function from its arguments. The function does not change.
 
     With ``use_notes``, what the model states of results counts where nothing is inferred, and must not contradict it.
+    What was inferred ``before`` a rewrite is taken over, and only what depends on new operations is inferred again.
+    Raises GE1020 for functions that come to too many operations, GE3004 when the function is not one block.
     """
+    from ge.dialects.onnx.functions import refuse_expansion
+
+    block = body_of(function)
+    refuse_expansion(function)
     names = signature.read_names(function)
-    block = function.body.block
     outputs = dict(zip(yielded(block), signature.read_results(function, names), strict=True)) if use_notes else {}
 
     def stated(op: OnnxOp, result: SSAValue) -> Value:
         return signature.stated_result(op, result, names) if use_notes else value_of_type(result.type)
 
+    if before is not None:
+        before.update(block, stated, outputs)
+        return before
     inference = Inference(names, stated, outputs)
     inference.run(block, signature.read_arguments(function, names))
     return inference
 
 
 def main_function(module: ModuleOp) -> FuncOp | None:
-    """The function that a module is about: the first that is not private."""
+    """The function that a module is about: the first that is not private. Raises GE3004 when it is not one block."""
     functions = (op for op in module.ops if isinstance(op, FuncOp))
-    return next((op for op in functions if op.sym_visibility != StringAttr("private")), None)
+    main = next((op for op in functions if op.sym_visibility != StringAttr("private")), None)
+    if main is not None:
+        body_of(main)
+    return main
 
 
 # Writing types

@@ -33,6 +33,7 @@ from ge.dialects.onnx.rare_attributes import RefAttr
 from ge.dialects.onnx.types import ABSENT, UNKNOWN
 from ge.ir.errors import GeError
 from ge.ir.locations import name_loc, node_names, where
+from ge.maths.expansion import MAX_EXPANDED_NODES, expanded_size
 
 
 def local_functions(module: ModuleOp) -> Iterator[FuncOp]:
@@ -43,11 +44,12 @@ def local_functions(module: ModuleOp) -> Iterator[FuncOp]:
 def inline_functions(module: ModuleOp) -> bool:
     """Replace all calls by what they call, and drop the functions. Whether there were any.
 
-    Raises GE1020 for functions that call each other in a circle.
+    Raises GE1020 for functions that call each other in a circle, or come to too many operations.
     """
     functions = list(local_functions(module))
     for main in module.ops:
         if main not in functions:
+            refuse_expansion(main)
             for op in list(main.walk()):
                 if isinstance(op, Call):
                     inline_call(op, instantiate(op))
@@ -55,6 +57,24 @@ def inline_functions(module: ModuleOp) -> bool:
         function.detach()
         function.erase()
     return bool(functions)
+
+
+def refuse_expansion(root: Operation) -> None:
+    """Refuse an operation whose calls come to too many operations, or call each other in a circle (GE1020)."""
+    module = root.get_toplevel_object()
+    functions = [op for op in module.ops if isinstance(op, FuncOp)] if isinstance(module, ModuleOp) else []
+    if all(op is root for op in functions):
+        return
+    bodies: dict[str, Operation] = {op.sym_name.data: op for op in functions} | {"": root}
+    inner = {name: list(body.walk()) for name, body in bodies.items()}
+    calls = {name: [op.callee for op in ops if isinstance(op, Call)] for name, ops in inner.items()}
+    try:
+        size = expanded_size("", {name: len(ops) for name, ops in inner.items()}, calls)
+    except ValueError as error:
+        raise GeError("GE1020", str(error), where(root)) from error
+    if size > MAX_EXPANDED_NODES:
+        what = f"the functions of the model come to {size} operations when they are inlined"
+        raise GeError("GE1020", what, where(root), f"More than {MAX_EXPANDED_NODES} operations are refused.")
 
 
 def inline_call(call: Call, body: Region) -> None:

@@ -16,17 +16,15 @@ from io import StringIO
 from pathlib import Path
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
-from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.passes import ModulePass
 
-from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, ReshapeOp, ViewOp
+from ge.dialects.graph import HostOp, LaunchOp
 from ge.dialects.graph.program import main_function
-from ge.dialects.om.values import value_bytes
 from ge.dialects.onnx.shapes.input_shapes import Asked
 from ge.ir.errors import GeError
 from ge.ir.printer import GePrinter
 from ge.ir.registry import context, registry
-from ge.ir.rewrite_log import Fusion, Switches, logger, observe
+from ge.ir.rewrite_log import RewriteLog, Switches, current_log, logger, observe
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
 from ge.passes.graph.plan_memory import MemoryPlan, plan_memory
@@ -35,7 +33,11 @@ from ge.passes.pipelines import DEFAULT_LEVEL, fusion_passes, graph_pipeline, on
 from ge.targets.ascend.soc import load_soc
 from ge.targets.onnx.importer import import_model
 from ge.tools.arrays import main_inputs
+from ge.tools.console import change, megabytes
+from ge.tools.fusion_report import ModuleWatcher
 from ge.tools.pipeline import PassRunner, parse_pipeline
+from ge.tools.recovery import run_optional
+from ge.tools.traffic import access_bytes
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,12 @@ WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
 STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, TILE, CUBE, PLAN, PROGRAM, WRITE)
 """The pipeline, in order."""
 
+OPTIONAL = (OPTIMISE, FUSE)
+"""Stages of which a pass may fail (:mod:`ge.tools.recovery`)."""
+
+WATCHED = (OPTIMISE, LOWER, FUSE, ASSIGN)
+"""Stages at the levels onnx and graph, which a fusion report is about."""
+
 NO_FUSION = Switches(dict.fromkeys(fusion_passes(), False))
 """Every pass that makes one operation of several is off: a model compiles without them, too."""
 
@@ -75,6 +83,10 @@ class CompileOptions:
     """The optimisation level: 0, 1, 2 or 3 (:mod:`ge.passes.pipelines`)."""
     switches: Switches = field(default_factory=Switches)
     """Passes and rules that are left out."""
+    explain: frozenset[str] = frozenset()
+    """Rules that report where they nearly apply, and why they do not."""
+    strict: bool = False
+    """Whether a failing optimisation is an error; otherwise it is left out, with a warning."""
     rule_files: tuple[str, ...] = ()
     """Files of fusion rules, which are applied to the optimised model."""
     reuse_memory: bool = True
@@ -113,8 +125,11 @@ class Compilation:
 
     module: ModuleOp
     stages: tuple[StageRecord, ...]
-    fusions: tuple[Fusion, ...]
     program: Program
+    log: RewriteLog
+    """What the passes did."""
+    watcher: ModuleWatcher | None
+    """What that did to the module, when the compilation was watched."""
 
     @property
     def seconds(self) -> float:
@@ -122,25 +137,31 @@ class Compilation:
         return sum(stage.seconds for stage in self.stages)
 
 
-def compile_model(options: CompileOptions) -> Compilation:
-    """Compile a model. Raises GeError: of the model (GE1xxx), its operators and shapes (GE3xxx, GE4xxx), the chip."""
+def compile_model(options: CompileOptions, *, watch: bool = False) -> Compilation:
+    """Compile a model; ``watch`` collects what a fusion report needs, which takes time.
+
+    Raises GeError: of the model (GE1xxx), its operators and shapes (GE3xxx, GE4xxx), the chip.
+    """
     records: list[StageRecord] = []
-    unfused_bytes = 0
     program: Program | None = None
     start = time.perf_counter()
     module = import_static(options)
-    with stage_files(options.debug_dir) as write, observe(switches=options.switches) as log:
+    imported = module.clone()
+    watcher = ModuleWatcher() if watch else None
+    with (
+        stage_files(options.debug_dir) as write,
+        observe(switches=options.switches, explain=options.explain) as log,
+    ):
         for stage in STAGES:
-            run_stage(stage, module, options)
+            log.watcher = watcher if stage in WATCHED else None
+            run_stage(stage, module, options, watcher if stage in WATCHED else None)
             records.append(_record(stage, time.perf_counter() - start, module))
             write(len(records), stage.name, module)
-            if stage is LOWER:
-                unfused_bytes = unfused_access_bytes(module, options)
             if stage is PROGRAM:
-                program = _examine(module, options, unfused_bytes)
+                program = _examine(module, options, unfused_access_bytes(imported, options))
             start = time.perf_counter()
     assert program is not None
-    return Compilation(module, tuple(records), tuple(log.fusions), program)
+    return Compilation(module, tuple(records), program, log, watcher)
 
 
 def import_static(options: CompileOptions) -> ModuleOp:
@@ -155,10 +176,15 @@ def import_static(options: CompileOptions) -> ModuleOp:
     return module
 
 
-def run_stage(stage: Stage, module: ModuleOp, options: CompileOptions) -> None:
+def run_stage(stage: Stage, module: ModuleOp, options: CompileOptions, watcher: ModuleWatcher | None = None) -> None:
     """Run the passes of a stage, and verify the module that they leave."""
     passes = stage_passes(stage, options)
-    PassRunner(verify=lambda module: None, dump=str).run(context(), module, passes)
+    log = current_log()
+    if stage in OPTIONAL and log is not None and not options.strict:
+        run_optional(module, passes, log, watcher)
+        return
+    observers = [] if watcher is None else [watcher]
+    PassRunner(verify=lambda module: None, dump=str, observers=observers).run(context(), module, passes)
     verify_module(module)
 
 
@@ -177,24 +203,12 @@ def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
     return passes
 
 
-def access_bytes(main: FuncOp) -> int:
-    """Bytes of the operands and results of everything that runs on the device: graph operations or launches."""
-    elsewhere = (ConstantOp, HostOp, ViewOp, ReshapeOp, ReturnOp)
-    return sum(
-        value_bytes(value.type) or 0
-        for op in main.body.block.ops
-        if not isinstance(op, elsewhere)
-        for value in (*op.operands, *op.results)
-    )
-
-
-def unfused_access_bytes(module: ModuleOp, options: CompileOptions) -> int:
-    """What :func:`access_bytes` is for a module of the stage ``graph``, left as it is, when no fusion is done."""
-    unfused = module.clone()
+def unfused_access_bytes(unfused: ModuleOp, options: CompileOptions) -> int:
+    """What :func:`access_bytes` is for an imported module, which is used up, when no fusion is done."""
     logger.disabled = True  # what is done here only for comparison is no news
     try:
         with observe(switches=NO_FUSION):
-            for stage in (FUSE, ASSIGN):
+            for stage in WATCHED:
                 run_stage(stage, unfused, options)
     finally:
         logger.disabled = False
@@ -210,12 +224,15 @@ def _record(stage: Stage, seconds: float, module: ModuleOp) -> StageRecord:
 def _examine(program: ModuleOp, options: CompileOptions, unfused_bytes: int) -> Program:
     """What a planned device program consists of."""
     main = main_function(program)
+    after = access_bytes(main)
+    moved = f"{megabytes(unfused_bytes)} -> {megabytes(after)}"
+    logger.info("memory access %s by fusion: %s in each run", change(unfused_bytes, after), moved)
     return Program(
         memory=plan_memory(main, reuse=options.reuse_memory),
         kernels=sum(op.name == "cube.kernel" for op in program.ops),
         launches=sum(isinstance(op, LaunchOp) for op in main.body.block.ops),
         host_operators=sum(isinstance(op, HostOp) for op in main.body.block.ops),
-        access_bytes=access_bytes(main),
+        access_bytes=after,
         unfused_access_bytes=unfused_bytes,
     )
 

@@ -1,9 +1,19 @@
-"""Tables and lists on the console: drawn by rich on a terminal, aligned text otherwise."""
+"""Numbers, tables and lists on the console: drawn by rich on a terminal, aligned text otherwise."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Mapping, Sequence
+
+
+def megabytes(size: float) -> str:
+    """A number of bytes in MB."""
+    return f"{size / 1e6:.2f} MB"
+
+
+def change(before: float, after: float) -> str:
+    """How much a number changed, in percent: ``-48 %``."""
+    return f"{100 * (after / before - 1):+.0f} %" if before else "0 %"
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import logging
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,11 +35,14 @@ from ge.tools.agreement import Agreement, compare
 from ge.tools.arrays import InputInfo, random_inputs
 from ge.tools.compilation import NO_FUSION, STAGES, CompileOptions, compile_model, stage_passes
 from ge.tools.console import print_table
+from ge.tools.explanations import explanations
+from ge.tools.fusion_report import report_facts, write_report
 from ge.tools.options import Option, options_help, parse_options
 from ge.tools.pipeline import pipeline_text
 from ge.tools.precheck import failure, precheck
 from ge.tools.reference import run_onnx
 from ge.tools.report import agreement_facts, compilation_facts, print_compilation, print_run, run_facts
+from ge.tools.rule_names import rules_asked_for
 from ge.tools.switch_file import read_switch_file
 
 USAGE = """usage: ge-compiler --model=FILE [options]
@@ -61,6 +65,9 @@ OPTIONS = (
     Option("fusion_rules", "FILE", "apply the rules of this .gerules file; several are separated by commas"),
     Option("load-plugin", "FILE.py", "add the operators and passes of a plug-in; may be repeated"),
     Option("fusion_switch_file", "FILE", "a JSON file that switches single passes and rules off"),
+    Option("fusion_report", "FILE", "what the rules did, as JSON; - for tables on standard error"),
+    Option("explain-fusion", "RULE", "say where this rule or pass nearly applies, and why it does not"),
+    Option("strict", "", "an optimisation that fails is an error; without it, it is left out with a warning"),
     Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory"),
     Option("dump_shape", "true|false", "true: print the shape of every value, and the rule that it follows from"),
     Option("debug", "DIR", "write the module after each stage as DIR/NN-stage.mlir"),
@@ -94,6 +101,8 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         input_shapes=parse_input_shapes(values["input_shape"], "--input_shape") if "input_shape" in values else {},
         level=parse_level(values["oo_level"]) if "oo_level" in values else DEFAULT_LEVEL,
         switches=_switches(values, rule_files),
+        explain=rules_asked_for(_explained(values), registry(), rule_files),
+        strict="strict" in values,
         rule_files=rule_files,
         reuse_memory=values.get("disable_reuse_memory") != "1",
         debug_dir=Path(values["debug"]) if "debug" in values else None,
@@ -107,6 +116,11 @@ def _switches(values: Mapping[str, str], rule_files: Sequence[str]) -> Switches:
     if "fusion_switch_file" in values:
         return read_switch_file(values["fusion_switch_file"], registry(), rule_files)
     return NO_FUSION if "no-fusion" in values else Switches()
+
+
+def _explained(values: Mapping[str, str]) -> list[str]:
+    """The rules and passes of --explain-fusion, which are separated by commas."""
+    return list(filter(None, values.get("explain-fusion", "").split(",")))
 
 
 def output_file(values: Mapping[str, str]) -> Path:
@@ -171,7 +185,11 @@ def run(args: Sequence[str]) -> None:
     file = output_file(values)
     report = values.get("report", "text")
     shapes = shape_facts(options, report) if values.get("dump_shape") == "true" else {}
-    compilation = compile_model(options)
+    compilation = compile_model(options, watch="fusion_report" in values)
+    if compilation.watcher is not None:
+        write_report(report_facts(str(options.model), compilation.log, compilation.watcher), values["fusion_report"])
+    for line in explanations(_explained(values), compilation.log):
+        print(line, file=sys.stderr)
     write_module(compilation.module, file)
     facts: dict[str, Any] = {
         "version": ge.__version__,

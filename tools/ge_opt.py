@@ -14,10 +14,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from io import StringIO
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -29,10 +30,12 @@ from ge.ir.errors import GeError
 from ge.ir.parser import decode_text, parse_text
 from ge.ir.printer import Locations, print_module
 from ge.ir.registry import Registry
+from ge.ir.rewrite_log import RewriteLog, observe
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, atomic_write
 from ge.tools import cli
 from ge.tools.diagnostics import check_errors, expected_errors
+from ge.tools.explanations import explanations
 from ge.tools.pipeline import (
     PassRunner,
     find_pass,
@@ -42,6 +45,9 @@ from ge.tools.pipeline import (
     pipeline_text,
     split_pass_flags,
 )
+
+if TYPE_CHECKING:
+    from ge.tools.fusion_report import ModuleWatcher
 
 CHUNK_SEPARATOR = "// -----"
 """The line between the modules of a file for --split-input-file."""
@@ -57,6 +63,7 @@ class GeOpt(xDSLOptMain):
         self.registry.load_entry_points()
         for plugin in _values_of("--load-plugin", args):
             self.registry.load_plugin(plugin)
+        self.watcher: ModuleWatcher | None = None
         self.pass_flags, self.other_args = split_pass_flags(args, self.registry)
         super().__init__(__doc__.partition("\n")[0] if __doc__ else "", self.other_args)
 
@@ -92,6 +99,15 @@ class GeOpt(xDSLOptMain):
         flags.add_argument(
             "-O", "--oo_level", metavar="0|1|2|3", help="the passes of an optimisation level, among the other passes"
         )
+        flags.add_argument(
+            "--fusion_switch_file", metavar="FILE", help="a JSON file that switches passes and rules off"
+        )
+        flags.add_argument(
+            "--fusion_report", metavar="FILE", help="what the rules did, as JSON; - for tables on standard error"
+        )
+        flags.add_argument(
+            "--explain-fusion", default="", metavar="RULE", help="say where a rule nearly applies, and why it does not"
+        )
         flags.add_argument("--print-pipeline", action="store_true", help="print the passes as a text for -p, and stop")
         flags.add_argument("--list-passes", action="store_true", help="list the passes with their options, and stop")
         for name in self.registry.own_passes:
@@ -122,15 +138,20 @@ class GeOpt(xDSLOptMain):
             verify_each=self.args.verify_each,
             dump_before=every if self.args.print_ir_before_all else self.args.print_ir_before,
             dump_after=every if self.args.print_ir_after_all else self.args.print_ir_after,
-            observe=self._numerics_check(),
+            observers=list(self._observers()),
         )
 
-    def _numerics_check(self) -> Callable[[ModulePass | None, ModuleOp], None] | None:
-        if not self.args.verify_numerics:
-            return None
-        from ge.tools.verify_numerics import NumericsCheck
+    def _observers(self) -> Iterator[Callable[[ModulePass | None, ModuleOp], None]]:
+        """What looks at the module after every pass."""
+        if self.args.verify_numerics:
+            from ge.tools.verify_numerics import NumericsCheck
 
-        return NumericsCheck(self.args.seed)
+            yield NumericsCheck(self.args.seed)
+        if self.args.fusion_report:
+            from ge.tools.fusion_report import ModuleWatcher
+
+            self.watcher = ModuleWatcher()
+            yield self.watcher
 
     # Running
 
@@ -146,6 +167,38 @@ class GeOpt(xDSLOptMain):
 
             print(check_rules(self.args.check_rules, self.args.seed))
             return
+        with self._observation() as log:
+            self._process()
+        if self.watcher is not None:
+            from ge.tools.fusion_report import report_facts, write_report
+
+            write_report(report_facts(self.args.input_file or "<stdin>", log, self.watcher), self.args.fusion_report)
+        for line in explanations(self._explained, log):
+            print(line, file=sys.stderr)
+        if self.args.time_passes:
+            print(self.runner.timing(), file=sys.stderr)
+
+    def _observation(self) -> AbstractContextManager[RewriteLog]:
+        """Observe the rewrites: with the switches, for the report and the explanations that are asked for."""
+        if not (self.args.fusion_switch_file or self.args.explain_fusion):
+            return observe(watcher=self.watcher)
+        from ge.tools.rule_names import rules_asked_for
+        from ge.tools.switch_file import read_switch_file
+
+        files = [file for each in self.passes for file in getattr(each, "file", ())]
+        switches = None
+        if self.args.fusion_switch_file:
+            switches = read_switch_file(self.args.fusion_switch_file, self.registry, files)
+        asked = rules_asked_for(self._explained, self.registry, files)
+        return observe(switches=switches, explain=asked, watcher=self.watcher)
+
+    @property
+    def _explained(self) -> list[str]:
+        """The rules and passes of --explain-fusion, which are separated by commas."""
+        return list(filter(None, self.args.explain_fusion.split(",")))
+
+    def _process(self) -> None:
+        """Read, run the passes, write."""
         path = cli.named(self.args.input_file)
         format = cli.format_of(path, parse_spec(self.args.frontend).name if self.args.frontend else None)
         if format == "mlir":
@@ -154,8 +207,6 @@ class GeOpt(xDSLOptMain):
             module = cli.read_binary(path, format)
             self.runner.run(self.ctx, module, self.passes)
             self.write(module)
-        if self.args.time_passes:
-            print(self.runner.timing(), file=sys.stderr)
 
     def _run_text(self, path: str | None) -> None:
         """Process the module in a text, or each of its chunks."""

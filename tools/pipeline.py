@@ -199,32 +199,57 @@ class PassRunner:
     """Names of passes; ``*`` is every pass."""
     dump_after: Collection[str] = ()
     log: IO[str] | None = None
-    observe: Callable[[ModulePass | None, ModuleOp], None] | None = None
+    observers: Sequence[Callable[[ModulePass | None, ModuleOp], None]] = ()
     """Called with each pass and the module that it left, and before the first one with None."""
+    failed: str = ""
+    """The rule, or else the pass, that raised an error or left a module that is not valid."""
     seconds: list[tuple[str, float]] = field(default_factory=list[tuple[str, float]])
     """Pass name and wall time of every pass that ran."""
 
     def run(self, ctx: Context, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         """Verify the module, then run ``passes`` in order. Every failure is a GeError that names the pass."""
         self.verify(module)
-        if self.observe is not None:
-            self.observe(None, module)
+        self._observe(None, module)
         passes = [each for each in passes if _is_on(each)]
         for number, each in enumerate(passes):
             self._dump_if(self.dump_before, "Before", each, module)
             start = time.perf_counter()
-            _apply(each, ctx, module)
+            self.failed = each.name
+            self._apply(each, ctx, module)
             self.seconds.append((each.name, time.perf_counter() - start))
             self._dump_if(self.dump_after, "After", each, module)
             if self.verify_each or number == len(passes) - 1:
                 self._verify_after(each, module)
-            if self.observe is not None:
-                self.observe(each, module)
+            self.failed = ""
+            self._observe(each, module)
+
+    def _observe(self, each: ModulePass | None, module: ModuleOp) -> None:
+        for observer in self.observers:
+            observer(each, module)
 
     def _dump_if(self, names: Collection[str], when: str, each: ModulePass, module: ModuleOp) -> None:
         if "*" in names or each.name in names:
             print(f"// -----// IR Dump {when} {each.name} //----- //", file=self.log or sys.stderr)
             print(self.dump(module), file=self.log or sys.stderr)
+
+    def _apply(self, each: ModulePass, ctx: Context, module: ModuleOp) -> None:
+        """Apply one pass; what it raises becomes a GeError."""
+        try:
+            with running(each.name):
+                each.apply(ctx, module)
+        except GeError:
+            raise
+        except RuleFailed as error:
+            self.failed = error.rule
+            what = f"pass '{each.name}': internal error in {error}"
+            raise GeError("GE3012", what, error.place, remedy=_REPORT_IT) from error
+        except RecursionError as error:
+            raise GeError("GE3012", f"pass '{each.name}': regions are nested too deeply") from error
+        except DiagnosticException as error:
+            raise GeError("GE3012", f"pass '{each.name}': {str(error).splitlines()[0]}") from error
+        except Exception as error:
+            what = f"pass '{each.name}': internal error: {type(error).__name__}: {error}"
+            raise GeError("GE3012", what, remedy=_REPORT_IT) from error
 
     def _verify_after(self, each: ModulePass, module: ModuleOp) -> None:
         try:
@@ -245,22 +270,3 @@ class PassRunner:
 def _is_on(each: ModulePass) -> bool:
     log = current_log()
     return log is None or log.switches.allow_pass(each.name, is_rules=isinstance(each, RulePass))
-
-
-def _apply(each: ModulePass, ctx: Context, module: ModuleOp) -> None:
-    """Apply one pass; what it raises becomes a GeError."""
-    try:
-        with running(each.name):
-            each.apply(ctx, module)
-    except GeError:
-        raise
-    except RuleFailed as error:
-        what = f"pass '{each.name}': internal error in {error}"
-        raise GeError("GE3012", what, error.place, remedy=_REPORT_IT) from error
-    except RecursionError as error:
-        raise GeError("GE3012", f"pass '{each.name}': regions are nested too deeply") from error
-    except DiagnosticException as error:
-        raise GeError("GE3012", f"pass '{each.name}': {str(error).splitlines()[0]}") from error
-    except Exception as error:
-        what = f"pass '{each.name}': internal error: {type(error).__name__}: {error}"
-        raise GeError("GE3012", what, remedy=_REPORT_IT) from error

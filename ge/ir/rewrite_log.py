@@ -22,7 +22,7 @@ from collections import Counter
 from collections.abc import Collection, Generator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from xdsl.dialects.builtin import LocationAttr
@@ -83,6 +83,9 @@ class Watcher(Protocol):
     def changed(self, rule: str, op: Operation) -> None:
         """``rule`` has rewritten what was ``op``, which may be erased."""
 
+    def settle(self) -> None:
+        """What was about to change has changed."""
+
 
 @dataclass
 class RewriteLog:
@@ -113,6 +116,14 @@ class RewriteLog:
         self.count += 1
         self.last = (rule, where(op))
         self.effects[rule] += 1
+
+    def copy(self) -> RewriteLog:
+        """The log as it is now, to come back to with :meth:`take_back`."""
+        return replace(self, effects=self.effects.copy(), fusions=[*self.fusions], misses={**self.misses})
+
+    def take_back(self, earlier: RewriteLog) -> None:
+        """Forget what happened since ``earlier``, and follow its switches."""
+        vars(self).update(vars(earlier.copy()))
 
     def counts(self) -> dict[str, int]:
         """How often each rule that reports fusions took effect."""

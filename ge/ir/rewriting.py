@@ -16,6 +16,7 @@ lowerings; :func:`check_legal` says which operations may remain.
 
 from __future__ import annotations
 
+import dataclasses
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -46,6 +47,10 @@ class RewriteRule(Generic[OpT]):
     """The pass that it belongs to, where that is not the one that runs it."""
     explain: Callable[[OpT], str | None] | None = None
     """Why it does not apply to an operation that it nearly applies to; None when it applies, or is far from it."""
+    needs: frozenset[type[Operation]] = frozenset()
+    """Operation types all of which must be somewhere for it to apply. Where one is missing it is not even tried."""
+    compile: Callable[[], Callable[[OpT], bool]] | None = None
+    """Makes a faster ``function``, for a rule that is compiled when it is first needed."""
 
     @property
     def name(self) -> str:
@@ -58,6 +63,10 @@ class RewriteRule(Generic[OpT]):
 
     def __call__(self, op: OpT) -> bool:
         return self.function(op)
+
+    def compiled(self) -> RewriteRule[OpT]:
+        """The rule with its fastest function."""
+        return self if self.compile is None else dataclasses.replace(self, function=self.compile(), compile=None)
 
 
 def rewrite_rule(*op_types: type[OpT]) -> Callable[[Callable[[OpT], bool]], RewriteRule[OpT]]:
@@ -145,40 +154,57 @@ def apply_rules(root: Operation, rules: Iterable[RewriteRule[Any]], *, max_rewri
     left out; what happens is logged (:mod:`ge.ir.rewrite_log`).
     """
     log = current_log()
+    if log is not None and log.watcher is not None:
+        log.watcher.settle()
     chosen = [rule for rule in rules if log is None or log.switches.allow_rule(rule.name, rule.owner, running_pass())]
-    table = _by_type(chosen)
-    changed = False
-    budget = max_rewrites
-    while True:
-        ops = list(root.walk())
-        budget = max(1000, 16 * len(ops)) if budget is None else budget
-        used = _sweep(deque(op for op in ops if type(op) in table), table, root, budget)
-        budget -= used
-        if not used:
-            break
-        changed = True
+    budget = _Budget(max(1000, 16 * sum(1 for _ in root.walk())) if max_rewrites is None else max_rewrites)
+    while _sweep(chosen, root, budget):
+        pass
     if log is not None and log.explain:
         _explain(root, [rule for rule in chosen if rule.name in log.explain])
-    return changed
+    return budget.used > 0
 
 
-def _by_type(rules: Iterable[RewriteRule[Any]]) -> dict[type[Operation], list[RewriteRule[Any]]]:
+class _Budget:
+    """How many changes may be made, and which rules made the last ones."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.used = 0
+        self._recent: deque[RewriteRule[Any]] = deque(maxlen=8)
+
+    def spend(self, rule: RewriteRule[Any], op: Operation) -> None:
+        """Count a change of ``op``. Raises GE3005 beyond the limit."""
+        self.used += 1
+        self._recent.append(rule)
+        if self.used > self.limit:
+            names = sorted({each.name for each in self._recent})
+            rules = (
+                f"rules {', '.join(map(repr, names))} still apply" if names[1:] else f"rule {names[0]!r} still applies"
+            )
+            raise GeError("GE3005", f"{rules} after {self.limit} changes", where(op))
+
+
+def _by_type(
+    rules: Iterable[RewriteRule[Any]], present: set[type[Operation]]
+) -> dict[type[Operation], list[RewriteRule[Any]]]:
+    """The rules of each operation type that may apply, given the types that are ``present``."""
     table: dict[type[Operation], list[RewriteRule[Any]]] = {}
     for rule in rules:
+        if not rule.needs <= present or present.isdisjoint(rule.op_types):
+            continue
+        compiled = rule.compiled()
         for op_type in rule.op_types:
-            table.setdefault(op_type, []).append(rule)
+            table.setdefault(op_type, []).append(compiled)
     return table
 
 
-def _sweep(
-    worklist: deque[Operation],
-    table: Mapping[type[Operation], Sequence[RewriteRule[Any]]],
-    root: Operation,
-    budget: int,
-) -> int:
-    """Visit the worklist, and what changes put on it, until it is empty. The number of changes."""
-    recent: deque[str] = deque(maxlen=8)
-    rewrites = 0
+def _sweep(rules: Sequence[RewriteRule[Any]], root: Operation, budget: _Budget) -> bool:
+    """Visit all operations, and what changes bring about, until none is left to visit. Whether there were changes."""
+    ops = list(root.walk())
+    table = _by_type(rules, set(map(type, ops)))
+    worklist = deque(op for op in ops if type(op) in table)
+    used = budget.used
     log = current_log()
     while worklist and not (log is not None and log.exhausted):
         op = worklist.popleft()
@@ -186,16 +212,10 @@ def _sweep(
             continue
         around = list(_neighbours(op))
         rule = _first_that_applies(op, table[type(op)], log)
-        if rule is None:
-            continue
-        rewrites += 1
-        recent.append(rule.name)
-        if rewrites > budget:
-            names = ", ".join(f"'{name}'" for name in sorted(set(recent)))
-            verb = "rules {} still apply" if len(set(recent)) > 1 else "rule {} still applies"
-            raise GeError("GE3005", f"{verb.format(names)} after {rewrites - 1} changes", where(op))
-        worklist.extend(_revisit(op, around, table))
-    return rewrites
+        if rule is not None:
+            budget.spend(rule, op)
+            worklist.extend(_revisit(op, around, table))
+    return budget.used > used
 
 
 def _first_that_applies(
@@ -234,6 +254,7 @@ class RuleFailed(Exception):
 
     def __init__(self, rule: str, op: Operation, error: Exception) -> None:
         super().__init__(f"rule '{rule}': {type(error).__name__}: {error}")
+        self.rule = rule
         self.place = where(op)
 
 

@@ -36,7 +36,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,7 @@ from ge.ir.rewriting import RewriteRule
 from ge.rules import functions, runtime
 from ge.rules.build import Build
 from ge.rules.checker import check_rules
+from ge.rules.explain import explain
 from ge.rules.functions import FUNCTIONS
 from ge.rules.parser import parse_rules
 from ge.rules.pattern import Variant
@@ -92,7 +93,8 @@ def compile_variant(variant: Variant) -> CompiledRule:
     function: Callable[[Any], bool] = namespace[function_name]
     function.__name__ = name
     root = OP_CLASSES.get((variant.root.domain, variant.root.op_type), Custom)
-    return CompiledRule(name, variant, text, RewriteRule((root,), function, name))
+    rewrite = RewriteRule((root,), function, name, explain=partial(explain, variant, namespace))
+    return CompiledRule(name, variant, text, rewrite)
 
 
 NAMESPACE: dict[str, Any] = {

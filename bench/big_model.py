@@ -11,11 +11,16 @@ times those.
 2. optimise: the passes of the compiler's second stage; they read one weight of 64 MB, which is transposed.
 3. text: as above, and the module as text. The digests of all weights are computed, which maps the file.
 4. export: as above, and the model is written again, with its weights next to it.
+5. ge-opt: the command ``ge-opt big.onnx --constant-fold --eliminate-identity -o out.onnx`` from its start to its end;
+   its peak is beyond that of the same command for a model of two nodes.
+
+``python -m bench.models --write`` puts the table into docs/models.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import resource
 import subprocess
 import sys
@@ -40,8 +45,9 @@ SIZE = 4096
 
 WEIGHT_BYTES = 4 * SIZE * SIZE
 
-COLUMNS = ("own MB", "mapped MB", "peak MB", "touched MB")
+COLUMNS = ("step", "seconds", "own MB", "mapped MB", "peak MB", "touched MB", "ratio")
 STEPS = ("import", "optimise", "text", "export")
+SEPARATOR = "; "
 
 
 def make_model(path: Path, nbytes: int) -> None:
@@ -96,8 +102,38 @@ def run_step(step: str, path: Path) -> None:
     peak = 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - sum(before)
     all_weights = path.with_suffix(".data").stat().st_size
     touched = {"import": 0, "optimise": 2 * WEIGHT_BYTES, "text": all_weights, "export": all_weights}[step]
-    megabytes = (f"{value / 1e6:11.0f}" for value in (own, mapped, peak, touched))
-    print(f"{step:10}{seconds:9.1f}", *megabytes, f"{peak / touched:8.2f}" if touched else "       -")
+    megabytes = [f"{value / 1e6:.0f}" for value in (own, mapped, peak, touched)]
+    print(SEPARATOR.join([step, f"{seconds:.1f}", *megabytes, f"{peak / touched:.2f}" if touched else "-"]))
+
+
+def run_command(model: Path) -> tuple[float, int]:
+    """Optimise a model on the command line: seconds, and the most memory of the process in bytes."""
+    command = [sys.executable, "-m", "ge.tools.ge_opt", str(model), "--constant-fold", "--eliminate-identity"]
+    start = time.perf_counter()
+    process = subprocess.Popen([*command, "-o", str(model.with_name("out.onnx"))])
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"ge-opt ends with status {process.returncode}")
+    return time.perf_counter() - start, 1024 * usage.ru_maxrss
+
+
+def rows(gigabytes: float, folder: str | None) -> list[list[str]]:
+    """Run all steps: the cells of the table."""
+    found: list[list[str]] = []
+    with TemporaryDirectory(dir=folder) as temporary:
+        path, small = Path(temporary, "big.onnx"), Path(temporary, "small.onnx")
+        make_model(path, int(gigabytes * 1e9))
+        make_model(small, WEIGHT_BYTES)
+        for step in STEPS:
+            command = [sys.executable, "-m", "bench.big_model", "--step", step, "--model", str(path)]
+            done = subprocess.run(command, check=True, capture_output=True, text=True)
+            found.append(done.stdout.strip().split(SEPARATOR))
+        (_, before), (seconds, peak) = run_command(small), run_command(path)
+        touched = path.with_suffix(".data").stat().st_size - WEIGHT_BYTES
+        cells = [f"{value / 1e6:.0f}" for value in (peak - before, touched)]
+        found.append(["ge-opt", f"{seconds:.1f}", "", "", *cells, f"{(peak - before) / touched:.2f}"])
+    return found
 
 
 def main() -> None:
@@ -110,15 +146,8 @@ def main() -> None:
     if options.step:
         run_step(options.step, options.model)
         return
-    with TemporaryDirectory(dir=options.folder) as folder:
-        path = Path(folder, "big.onnx")
-        make_model(path, int(options.gigabytes * 1e9))
-        stat = path.with_suffix(".data").stat()
-        print(f"weights {stat.st_size / 1e9:.2f} GB, {stat.st_blocks * 512 / 1e6:.1f} MB of them on disk")
-        print(f"{'step':10}{'seconds':>9}", *(f"{name:>11}" for name in COLUMNS), "   ratio")
-        for step in STEPS:
-            command = [sys.executable, "-m", "bench.big_model", "--step", step, "--model", str(path)]
-            subprocess.run(command, check=True)
+    for cells in (COLUMNS, *rows(options.gigabytes, options.folder)):
+        print(f"{cells[0]:10}", *(f"{cell:>11}" for cell in cells[1:]))
 
 
 if __name__ == "__main__":

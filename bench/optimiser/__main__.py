@@ -1,0 +1,122 @@
+"""Our optimiser beside onnxsim, onnxslim and onnxruntime, in the same run on the same machine.
+
+::
+
+    python -m bench.optimiser --models=DIR [NAME ...]
+
+needs the extras ``test`` and ``bench``, and takes every ``DIR/*.onnx`` and the light models of the onnx package. Writes
+docs/optimiser-results.md after each model. Every tool has a process of its own for each model
+(:mod:`bench.optimiser.tools`), and so has the comparison of numbers (:mod:`bench.optimiser.agreement`).
+``--folder`` keeps the optimised models, and ``--operators`` prints which operators each tool leaves.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from bench.optimiser import document
+from bench.optimiser.document import REFERENCE
+from bench.optimiser.tools import TOOLS, count_operators
+from ge.tools.example import model_folder
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "docs" / "optimiser-results.md"
+
+TIME_LIMIT = 1800
+"""Seconds after which a tool is given up."""
+
+
+def run_json(module: str, *arguments: str | Path) -> dict[str, Any]:
+    """What a module prints as JSON on its last line, or ``{"error": ...}``."""
+    command = [sys.executable, "-m", module, *map(str, arguments)]
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=TIME_LIMIT)
+    except subprocess.TimeoutExpired:
+        return {"error": f"no result after {TIME_LIMIT} s"}
+    last = (done.stdout.strip().splitlines() or [""])[-1]
+    if done.returncode == 0 and last.startswith("{"):
+        return json.loads(last)
+    return {"error": (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]}
+
+
+def compare_on(model: Path, folder: Path, tools: Sequence[str], repeat: int) -> dict[str, Any]:
+    """What every tool did with one model: see :class:`bench.optimiser.tools.Measurement`, and the agreement."""
+    targets = {tool: folder / f"{model.stem}.{tool.replace(' ', '')}.onnx" for tool in tools}
+    found: dict[str, Any] = {
+        tool: run_json("bench.optimiser.tools", tool, model, target, f"--repeat={repeat}")
+        for tool, target in targets.items()
+    }
+    written = {tool: target for tool, target in targets.items() if "error" not in found[tool] and tool != REFERENCE}
+    distances = run_json("bench.optimiser.agreement", model, *written.values())
+    for tool, target in written.items():
+        found[tool]["agreement"] = distances.get(str(target), distances)
+    return {"original": original_operators(model), "tools": found}
+
+
+def original_operators(model: Path) -> dict[str, int]:
+    import onnx
+
+    return dict(count_operators(onnx.load(model, load_external_data=False)))
+
+
+def print_operators(name: str, result: dict[str, Any]) -> None:
+    """A table of the operators that the tools leave, but for those of which all leave as many."""
+    left = {tool: measured["operators"] for tool, measured in result["tools"].items() if "error" not in measured}
+    columns = {"original": result["original"], **left}
+    print(f"{name:36}", *(f"{column:>12}" for column in columns))
+    operators = sorted({operator for counts in columns.values() for operator in counts})
+    rows = {operator: [counts.get(operator, 0) for counts in columns.values()] for operator in operators}
+    for op, counts in {"total": [sum(counts.values()) for counts in columns.values()], **rows}.items():
+        if len(set(counts[1:])) > 1 or op == "total":
+            print(f"{op:36}", *(f"{count:12}" for count in counts))
+
+
+def find_models(folder: Path, names: Sequence[str]) -> list[Path]:
+    """The models in a folder and the light ones, or those of them that are named."""
+    light = {path.stem: path for path in model_folder().glob("light_*.onnx")}
+    others = {path.stem: path for path in folder.glob("*.onnx") if path.stem.removeprefix("pkg_onnx_") not in light}
+    models = {**light, **others}
+    return [models[name] for name in sorted(models) if not names or name in names]
+
+
+def run(models: Iterable[Path], folder: Path, options: argparse.Namespace) -> None:
+    results: dict[str, Any] = {}
+    for model in models:
+        result = results[model.stem] = compare_on(model, folder, options.tools, options.repeat)
+        print(document.line(model.stem, result), flush=True)
+        if options.operators:
+            print_operators(model.stem, result)
+        if not options.no_document:
+            RESULTS.write_text(document.page(results, options.repeat))
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="the models to take (default all)")
+    parser.add_argument("--models", type=Path, default=Path("models"), help="folder of the models that are not light")
+    parser.add_argument("--repeat", type=int, default=3, help="repetitions, of which the best counts (default 3)")
+    parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS), help="the optimisers to run")
+    parser.add_argument("--folder", type=Path, help="where to keep the optimised models")
+    parser.add_argument("--operators", action="store_true", help="print which operators each tool leaves")
+    parser.add_argument("--json", type=Path, help="write all results to this file")
+    parser.add_argument("--no-document", action="store_true", help="do not write the page")
+    options = parser.parse_args()
+    models = find_models(options.models, options.names)
+    if options.folder is not None:
+        run(models, options.folder, options)
+        return
+    with TemporaryDirectory() as folder:
+        run(models, Path(folder), options)
+
+
+if __name__ == "__main__":
+    main()

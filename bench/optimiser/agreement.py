@@ -1,0 +1,117 @@
+"""Whether optimised models give what the original gives: ``python -m bench.optimiser.agreement ORIGINAL OTHER ...``.
+
+onnxruntime runs all of them, without optimisations of its own, on the same inputs drawn from seed 0. Floats agree when
+no element differs by more than 1e-4 of the largest value of the output; everything else must be equal. Prints a JSON
+object: for each optimised model the largest difference as a part of the largest value (null: something that must be
+equal is not), or an error.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+MAX_RELATIVE = 1e-4
+"""How much of the largest value of an output its elements may differ by."""
+
+UNKNOWN_SIZE = 2
+"""Unknown dimensions that :data:`SHAPES` does not name."""
+
+SHAPES: Mapping[str, Mapping[str, Sequence[int]]] = {
+    "pkg_ddddocr_common": {"input1": (1, 1, 64, 128)},
+    "pkg_ddddocr_common_old": {"input1": (1, 1, 64, 128)},
+    "pkg_magika": {"bytes": (2, 2048)},
+    "pkg_nudenet_320n": {"images": (1, 3, 320, 320)},
+    "pkg_ppocr_cls": {"x": (2, 3, 48, 192)},
+    "pkg_ppocrv4_det": {"x": (1, 3, 320, 320)},
+    "pkg_ppocrv4_rec": {"x": (1, 3, 48, 160)},
+    "pkg_silero_vad": {"input": (2, 512)},
+    "pkg_silero_vad_16k_op15": {"input": (2, 512)},
+    "pkg_silero_vad_half": {"input": (2, 512)},
+    "pkg_silero_vad_ifless": {"input": (2, 512)},
+}
+"""Shapes of inputs that models leave open, where not every shape will do."""
+
+VALUES: Mapping[str, Any] = {"sr": np.int64(16000)}
+"""Inputs that are no data: the rate of samples."""
+
+_DTYPES = {"float": "float32", "double": "float64"}
+"""Where onnxruntime calls an element type otherwise than NumPy."""
+
+
+def draw_inputs(name: str, session: Any) -> dict[str, Any]:
+    """Normally distributed floats, integers 0 or 1."""
+    random = np.random.default_rng(0)
+    return {each.name: _draw(each, SHAPES.get(name, {}).get(each.name), random) for each in session.get_inputs()}
+
+
+def _draw(info: Any, asked: Sequence[int] | None, random: np.random.Generator) -> Any:
+    if info.name in VALUES:
+        return np.asarray(VALUES[info.name])
+    shape = [size if isinstance(size, int) and size > 0 else UNKNOWN_SIZE for size in info.shape]
+    kind = info.type.removeprefix("tensor(").removesuffix(")")
+    dtype = np.dtype(_DTYPES.get(kind, kind))
+    shape = shape if asked is None else asked
+    values = random.standard_normal(shape) if dtype.kind == "f" else random.integers(0, 2, shape)
+    return np.asarray(values, dtype)
+
+
+def open_session(path: Path) -> Any:
+    runtime = import_module("onnxruntime")
+    options = runtime.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = runtime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return runtime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def distance(found: Any, wanted: Any) -> float | None:
+    """The largest difference as a part of the largest value; None when something that must be equal is not."""
+    a, b = np.asarray(found), np.asarray(wanted)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return None
+    if b.dtype.kind != "f":
+        return 0.0 if bool((a == b).all()) else None
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    finite = np.isfinite(y)
+    if not np.array_equal(x[~finite], y[~finite], equal_nan=True) or not np.isfinite(x[finite]).all():
+        return None
+    largest = np.abs(y[finite]).max(initial=0.0)
+    error = np.abs(x[finite] - y[finite]).max(initial=0.0)
+    return float(error / largest) if largest else float(error)
+
+
+def compare(original: Path, optimised: Sequence[Path]) -> dict[str, Any]:
+    """The distance of each optimised model from the original."""
+    session = open_session(original)
+    inputs = draw_inputs(original.stem, session)
+    names = [each.name for each in session.get_outputs()]
+    wanted = session.run(names, inputs)
+    del session
+    found: dict[str, Any] = {}
+    for path in optimised:
+        try:
+            session = open_session(path)
+            distances = [distance(a, b) for a, b in zip(session.run(names, inputs), wanted, strict=True)]
+            known = [each for each in distances if each is not None]
+            found[str(path)] = {"distance": max(known) if len(known) == len(distances) else None}
+        except Exception as error:
+            found[str(path)] = {"error": str(error)}
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("original", type=Path)
+    parser.add_argument("optimised", type=Path, nargs="*")
+    arguments = parser.parse_args()
+    print(json.dumps(compare(arguments.original, arguments.optimised)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""The page docs/optimiser-results.md: tables and totals of what :mod:`bench.optimiser.__main__` measured."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from bench.optimiser.agreement import MAX_RELATIVE
+
+OURS = ("ge -O3", "ge -O2")
+PEERS = ("onnxsim", "onnxslim")
+REFERENCE = "onnxruntime"
+TOOLS = (*OURS, *PEERS, REFERENCE)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one tool made of one model. All numbers are missing when it failed."""
+
+    nodes: int | None = None
+    seconds: float | None = None
+    """The best of all repetitions."""
+    megabytes: float | None = None
+    distance: float | None = None
+    """From the original: the largest difference as a part of the largest value."""
+    differs: bool = False
+    """Whether something that must be equal is not."""
+
+    @property
+    def verdict(self) -> str:
+        """The agreement with the original."""
+        if self.differs:
+            return "**differs**"
+        if self.distance is None:
+            return "-"
+        return f"{self.distance:.0e}" if self.distance <= MAX_RELATIVE else f"**{self.distance:.0e}**"
+
+    @property
+    def agrees(self) -> bool:
+        """Whether the outputs are those of the original."""
+        return self.distance is not None and self.distance <= MAX_RELATIVE and not self.differs
+
+    @classmethod
+    def of(cls, measured: Mapping[str, Any]) -> Outcome:
+        """From what a run printed; see :class:`bench.optimiser.tools.Measurement`."""
+        if "operators" not in measured:
+            return cls()
+        agreement: Mapping[str, Any] = measured.get("agreement", {})
+        distance = agreement.get("distance")
+        nodes, seconds = sum(measured["operators"].values()), min(measured["seconds"])
+        return cls(nodes, seconds, measured["peak_megabytes"], distance, "distance" in agreement and distance is None)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One model."""
+
+    name: str
+    original: int
+    outcomes: Mapping[str, Outcome]
+
+    @classmethod
+    def of(cls, name: str, result: Mapping[str, Any]) -> Row:
+        """From what :func:`bench.optimiser.__main__.compare_on` gives."""
+        outcomes = {tool: Outcome.of(result["tools"].get(tool, {})) for tool in TOOLS}
+        return cls(name, sum(result["original"].values()), outcomes)
+
+    @property
+    def ours(self) -> Outcome:
+        """Ours at -O3."""
+        return self.outcomes[OURS[0]]
+
+
+def line(name: str, result: Mapping[str, Any]) -> str:
+    """What there is to say of one model, for the terminal."""
+    row = Row.of(name, result)
+    parts = [f"{name} ({row.original})"]
+    for tool, measured in result["tools"].items():
+        outcome = row.outcomes[tool]
+        if outcome.nodes is None:
+            parts.append(f"{tool}: {measured['error'][:80]}")
+        else:
+            parts.append(f"{tool}: {outcome.nodes} nodes, {outcome.seconds:.2f} s, {outcome.verdict}")
+    return " | ".join(parts)
+
+
+def _cell(value: float | None, form: str) -> str:
+    return "-" if value is None else format(value, form)
+
+
+def _ratio(ours: float | None, other: float | None) -> str:
+    return "-" if ours is None or other is None else f"{ours / other:.2f}"
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    """The lines of a table; all columns but the first are numbers."""
+    return [f"| {' | '.join(cells)} |" for cells in (columns, ["---", *["--:"] * (len(columns) - 1)], *rows)]
+
+
+def _node_rows(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
+    for row in rows:
+        counts = [_cell(row.outcomes[tool].nodes, "d") for tool in TOOLS]
+        yield [row.name, str(row.original), *counts, *(row.outcomes[tool].verdict for tool in (*OURS, *PEERS))]
+
+
+def _time_rows(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
+    for row in rows:
+        seconds = [_cell(row.outcomes[tool].seconds, ".3f") for tool in TOOLS]
+        ratios = [_ratio(row.ours.seconds, row.outcomes[peer].seconds) for peer in PEERS]
+        peaks = [_cell(row.outcomes[tool].megabytes, ".0f") for tool in (OURS[0], *PEERS)]
+        yield [row.name, *seconds, *ratios, *peaks]
+
+
+Number = Callable[[Outcome], float | None]
+
+
+def _count(rows: Iterable[Row], holds: Callable[[float, float], bool], number: Number) -> str:
+    """On how many models a number of ours compares with the better one of the peers; a peer that failed has none."""
+    total = good = 0
+    for row in rows:
+        ours = number(row.ours)
+        theirs = [value for peer in PEERS if (value := number(row.outcomes[peer])) is not None]
+        total += 1
+        good += ours is not None and all(holds(ours, value) for value in theirs)
+    return f"**{good} of {total}**"
+
+
+def totals(rows: Sequence[Row]) -> list[str]:
+    """The sentences that sum up the tables."""
+    all_done = [row for row in rows if all(row.outcomes[tool].seconds is not None for tool in (OURS[0], *PEERS))]
+    spent = {tool: sum(row.outcomes[tool].seconds or 0.0 for row in all_done) for tool in (OURS[0], *PEERS)}
+    times = ", ".join(f"{tool} {seconds:.1f} s" for tool, seconds in spent.items())
+
+    def nodes(outcome: Outcome) -> float | None:
+        return outcome.nodes
+
+    def seconds(outcome: Outcome) -> float | None:
+        return outcome.seconds
+
+    return [
+        f"* never more nodes than the better of {' and '.join(PEERS)}: {_count(rows, lambda a, b: a <= b, nodes)}",
+        f"* fewer nodes than both: {_count(rows, lambda a, b: a < b, nodes)}",
+        f"* faster than both: {_count(rows, lambda a, b: a < b, seconds)}",
+        f"* all outputs agree with the original: **{sum(row.ours.agrees for row in rows)} of {len(rows)}**",
+        *(f"  * of {peer}: {sum(row.outcomes[peer].agrees for row in rows)}" for peer in PEERS),
+        f"* time of the {len(all_done)} models that all three can read: {times}",
+    ]
+
+
+def page(results: Mapping[str, Any], repeat: int) -> str:
+    """The page."""
+    rows = [Row.of(name, result) for name, result in results.items()]
+    versions = ", ".join(f"{package} {version(package)}" for package in ("onnx", *PEERS, REFERENCE))
+    lines = [
+        "# The optimiser beside others",
+        "",
+        f"Written by `python -m bench.optimiser --models=DIR --repeat={repeat}`, all tools in the same run, each in a",
+        f"process of its own for each model. {versions}; Python {platform.python_version()}, {platform.machine()}.",
+        "",
+        *totals(rows),
+        "",
+        "## Nodes and agreement",
+        "",
+        "Nodes of the written ONNX model, graphs inside nodes included; `Constant` nodes are not counted for anybody.",
+        "All tools get the model as it is, dynamic inputs included. onnxruntime's level *extended* makes operators of",
+        "its own, so its count is for information; ours are all of the standard. The last columns compare the outputs",
+        "with those of the original in onnxruntime, its own optimisations off: the largest difference as a part of the",
+        f"largest value of the output, at most {MAX_RELATIVE:.0e} allowed; *differs* is another integer or shape.",
+        "",
+        *table(["model", "original", *TOOLS, *(f"{tool} differs by" for tool in (*OURS, *PEERS))], _node_rows(rows)),
+        "",
+        "## Time and memory",
+        "",
+        f"Seconds from file to file in a process that has the tool loaded, best of {repeat}; the ratios are those of",
+        "ge -O3 by each peer; MB is the peak of the process.",
+        "",
+        *table(
+            ["model", *TOOLS, *(f"ge / {peer}" for peer in PEERS), *(f"{tool} MB" for tool in ("ge", *PEERS))],
+            _time_rows(rows),
+        ),
+        "",
+    ]
+    return "\n".join(lines)

@@ -1,0 +1,116 @@
+"""The benchmark of the optimiser: counting, agreement and the page, and our side of it on a small model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from bench.optimiser import document
+from bench.optimiser.agreement import compare, distance
+from bench.optimiser.tools import count_operators, measure
+
+
+def small_model() -> onnx.ModelProto:
+    """A product and a sum with constants in nodes, an If, and what does nothing."""
+    then = helper.make_graph(
+        [helper.make_node("Constant", [], ["k"], value_float=2.0), helper.make_node("Mul", ["s", "k"], ["t"])],
+        "then",
+        [],
+        [helper.make_tensor_value_info("t", TensorProto.FLOAT, None)],
+    )
+    other = helper.make_graph(
+        [helper.make_node("Neg", ["s"], ["e"])],
+        "else",
+        [],
+        [helper.make_tensor_value_info("e", TensorProto.FLOAT, None)],
+    )
+    weight = numpy_helper.from_array(np.random.default_rng(0).standard_normal((4, 4)).astype(np.float32), "w")
+    nodes = [
+        helper.make_node("Constant", [], ["one"], value_float=1.0),
+        helper.make_node("Identity", ["x"], ["same"]),
+        helper.make_node("MatMul", ["same", "w"], ["m"]),
+        helper.make_node("Add", ["m", "one"], ["s"]),
+        helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other),
+    ]
+    inputs = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", 4]),
+        helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+    ]
+    graph = helper.make_graph(
+        nodes, "g", inputs, [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)], [weight]
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+def test_nodes_of_branches_count_and_constants_do_not() -> None:
+    expected = {"Identity": 1, "MatMul": 1, "Add": 1, "If": 1, "Mul": 1, "Neg": 1}
+    assert dict(count_operators(small_model())) == expected
+
+
+@pytest.mark.parametrize("tool", ["ge -O2", "ge -O3"])
+def test_our_side_optimises_measures_and_agrees(tool: str, tmp_path: Path) -> None:
+    source, target = tmp_path / "m.onnx", tmp_path / "o.onnx"
+    onnx.save(small_model(), source)
+    measured = measure(tool, source, target, repeat=2)
+    assert len(measured.seconds) == 2
+    assert "Identity" not in measured.operators
+    assert sum(measured.operators.values()) < 6
+    assert measured.opset == 17
+    found = compare(source, [target])[str(target)]
+    assert found["distance"] < 1e-6
+
+
+def test_distance_is_relative_to_the_largest_value_and_none_where_equality_is_asked() -> None:
+    wanted = np.array([1.0, -10.0], np.float32)
+    assert distance(wanted + np.float32(0.5), wanted) == pytest.approx(0.05)
+    assert distance(np.array([1, 2]), np.array([1, 3])) is None
+    assert distance(np.array([1, 2]), np.array([1, 2])) == 0
+    assert distance(wanted[:1], wanted) is None
+    assert distance(wanted.astype(np.float64), wanted) is None
+    assert distance(np.array([np.nan, 1.0]), np.array([np.nan, 1.0])) == 0
+    assert distance(np.array([0.0, 1.0]), np.array([np.nan, 1.0])) is None
+    assert distance(np.array([np.nan, 1.0]), np.array([0.0, 1.0])) is None
+
+
+def result(ours: int, sim: int, slim: int, seconds: float, found: float | None = 0.0) -> dict[str, object]:
+    """One model with nodes of three tools; the others take a second."""
+
+    def tool(nodes: int, time: float) -> dict[str, object]:
+        return {
+            "operators": {"Add": nodes},
+            "seconds": [2 * time, time],
+            "peak_megabytes": 1.0,
+            "agreement": {"distance": found},
+        }
+
+    tools = {"ge -O3": tool(ours, seconds), "onnxsim": tool(sim, 1.0), "onnxslim": tool(slim, 1.0)}
+    return {"original": {"Add": 9}, "tools": tools}
+
+
+def test_totals_compare_with_the_better_peer() -> None:
+    results = {
+        "fewer": result(3, 4, 5, 0.5),
+        "equal": result(4, 4, 5, 0.5),
+        "more": result(5, 4, 6, 1.5),
+        "wrong": result(1, 4, 4, 0.5, found=None),
+        "far": result(1, 4, 4, 0.5, found=2e-4),
+    }
+    rows = [document.Row.of(name, each) for name, each in results.items()]
+    text = "\n".join(document.totals(rows))
+    assert "never more nodes than the better of onnxsim and onnxslim: **4 of 5**" in text
+    assert "fewer nodes than both: **3 of 5**" in text
+    assert "faster than both: **4 of 5**" in text
+    assert "agree with the original: **3 of 5**" in text
+
+
+def test_a_tool_that_fails_has_no_numbers_and_ours_that_fails_counts_against_us() -> None:
+    failing = result(3, 4, 5, 0.5)
+    failing["tools"] = {"ge -O3": {"error": "cannot read"}, "onnxsim": {"error": "killed"}}
+    row = document.Row.of("failing", failing)
+    text = "\n".join(document.totals([row]))
+    assert "**0 of 1**" in text
+    assert "ge -O3: cannot read" in document.line("failing", failing)

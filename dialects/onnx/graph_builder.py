@@ -87,8 +87,8 @@ class GraphBuilder:
     ) -> GraphProto:
         """The graph of ``ops`` (terminators are left out), with the notes of an operation, if it is given.
 
-        An output that this graph does not define, or that has another name, gets its value from an Identity. Raises
-        GE3004 for operations of other dialects, GE3003 for values from elsewhere.
+        An output that this graph does not define, or that is one already, or that has another name, gets its value from
+        an Identity. Raises GE3004 for operations of other dialects, GE3003 for values from elsewhere.
         """
         ops = [op for op in ops if op.parent is None or op.parent.last_op is not op or isinstance(op, OnnxOp)]
         self._scope = scope = Scope(self._scope, None if self._scoped else self._all)
@@ -107,7 +107,9 @@ class GraphBuilder:
             self._add(graph, op, scope)
             self._state_results(graph, op, outputs)
         for position, value in enumerate(outputs):
-            name = self._output(graph, value, _at(output_names, position), value in own or value in inputs, scope)
+            is_new = self._only_nodes or value not in outputs[:position]  # functions may give one value twice
+            here = (value in own or value in inputs) and is_new
+            name = self._output(graph, value, _at(output_names, position), here, scope)
             graph.output.append(value_info(name, value.type, _value_notes(notes, "output", position)))
         self._insert_inputs(graph, ops)
         if notes is not None:

@@ -52,8 +52,18 @@ def producer(value: SSAValue | None, *op_types: str) -> OnnxOp | None:
 
 def can_stand_for(value: SSAValue, old: SSAValue) -> bool:
     """Whether the uses of a result may use a value that is there. An output keeps its own, and its type."""
-    returned = any(isinstance(use.operation, ReturnOp) for use in old.uses)
-    return not returned or (value.type == old.type and may_stand_for(value, old))
+    return not is_output(old) or (value.type == old.type and may_stand_for(value, old))
+
+
+def all_can_stand_for(values: Sequence[SSAValue], olds: Sequence[SSAValue]) -> bool:
+    """Whether the uses of several results may use values that are there, each output another one."""
+    outputs = [new for new, old in zip(values, olds, strict=True) if is_output(old)]
+    return len(set(outputs)) == len(outputs) and all(map(can_stand_for, values, olds))
+
+
+def is_output(value: SSAValue) -> bool:
+    """Whether a value is an output of the model."""
+    return any(isinstance(use.operation, ReturnOp) for use in value.uses)
 
 
 def bypass(op: OnnxOp, value: SSAValue) -> bool:

@@ -15,8 +15,8 @@ from ge.ir.rewriting import RewriteRule, replace, rewrite_rule
 from ge.ir.rule_pass import RulePass
 from ge.passes.onnx.building import (
     FAR,
+    all_can_stand_for,
     bypass,
-    can_stand_for,
     erase_unused,
     insert_before,
     new_op,
@@ -76,7 +76,7 @@ def split_of_concat(op: OnnxOp) -> bool:
     sizes, wanted = sizes_along(joined.operands, axis), sizes_along(op.results, axis)
     if sizes is None or sizes != wanted:
         return False
-    if not all(can_stand_for(new, old) for new, old in zip(joined.operands, op.results, strict=True)):
+    if not all_can_stand_for(joined.operands, op.results):
         return False
     operands = list(op.operands)
     replace(op, [], list(joined.operands))

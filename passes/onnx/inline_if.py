@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import FunctionType
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ge.dialects.onnx import OnnxOp, constant_value, make_constant, op_class, static_shape, yielded
@@ -16,7 +16,7 @@ from ge.dialects.onnx.shapes.types import type_of_value, value_of_type
 from ge.dialects.onnx.shapes.values import join
 from ge.ir.rewriting import RewriteRule, may_stand_for, replace, rewrite_rule
 from ge.ir.rule_pass import RulePass
-from ge.passes.onnx.building import erase_unused
+from ge.passes.onnx.building import erase_unused, is_output
 from ge.passes.onnx.onnx_cse import region_key
 
 
@@ -91,7 +91,8 @@ def take_branch(op: OnnxOp, name: str) -> bool:
     """Put the branch `name` in the place of an `If`. Whether the model allows it."""
     block = op.region(name).block
     results = list(yielded(block))
-    if not all(_fits(new, old) for new, old in zip(results, op.results, strict=True)):
+    outputs = [new for new, old in zip(results, op.results, strict=True) if is_output(old)]
+    if len(set(outputs)) < len(outputs) or not all(map(_fits, results, op.results)):
         return False
     function = op.parent_op()
     inline(op, block, results)
@@ -104,8 +105,7 @@ def take_branch(op: OnnxOp, name: str) -> bool:
 def _fits(new: SSAValue, old: SSAValue) -> bool:
     """Whether a value can take the place of a result: one that is an output may become known better, not worse."""
     known = type_of_value(join(value_of_type(new.type), value_of_type(old.type))) == old.type
-    returned = any(isinstance(use.operation, ReturnOp) for use in old.uses)
-    return may_stand_for(new, old) and (known or not returned)
+    return may_stand_for(new, old) and (known or not is_output(old))
 
 
 def inline(op: OnnxOp, block: Block, results: Sequence[SSAValue]) -> None:

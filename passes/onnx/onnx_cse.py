@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 
 from ge.dialects.onnx import Custom, OnnxOp
 from ge.ir.rewriting import permit, replace
-from ge.passes.onnx.building import can_stand_for
+from ge.passes.onnx.building import all_can_stand_for
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def merge_equal(block: Block, first: MutableMapping[Hashable, OnnxOp]) -> None:
         if not isinstance(op, OnnxOp) or op.is_random or any(isinstance(inner, Custom) for inner in op.walk()):
             continue
         known = first.setdefault(_key(op, {}), op)
-        if known is op or not all(can_stand_for(a, b) for a, b in zip(known.results, op.results, strict=True)):
+        if known is op or not all_can_stand_for(known.results, op.results):
             continue
         if permit("onnx-cse", op):
             replace(op, [], known.results)

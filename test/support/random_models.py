@@ -10,7 +10,7 @@ Left out is what a module cannot tell apart: payloads of NaN in attributes, and 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +59,9 @@ FLOAT32 = st.one_of(st.sampled_from(_ODD_FLOATS), st.floats(width=32)).map(lambd
 # Types
 
 ELEMENT_TYPES = [number for number in TensorProto.DataType.values() if number != TensorProto.UNDEFINED]
+NO_IDENTITY = [n for n in (0, *ELEMENT_TYPES) if TensorProto.DataType.Name(n).startswith(("UNDEFINED", "FLOAT6"))]
+"""Element types that Identity does not take."""
+
 PLAIN_TYPES = [TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL, TensorProto.DOUBLE]
 """Element types that operators have had since the oldest opset drawn here."""
 
@@ -193,7 +196,7 @@ class Value:
 
 @dataclass
 class _Names:
-    """The names of one graph, and of those around it, which it must not hide."""
+    """The names of one graph, and of those around it, which it must not hide (``outer`` is None when it may)."""
 
     outer: _Names | None = None
     own: set[str] = field(default_factory=set[str])
@@ -218,10 +221,11 @@ class Signature:
 
 
 class _ModelDrawer:
-    """Draws one model; ``draw`` is that of a composite strategy."""
+    """Draws one model; ``draw`` is that of a composite strategy. With ``hiding``, graphs may hide outer names."""
 
-    def __init__(self, draw: st.DrawFn) -> None:
+    def __init__(self, draw: st.DrawFn, *, hiding: bool) -> None:
         self.draw = draw
+        self.hiding = hiding
         self.opset: int = draw(st.sampled_from([OPSET, OPSET, OPSET, OPSET - 1, 20, 17, 16]))
         self.elements = ELEMENT_TYPES if self.opset == OPSET else PLAIN_TYPES
         self.domains: list[str] = draw(
@@ -236,7 +240,7 @@ class _ModelDrawer:
         graph = self.graph(None, [], inputs=draw(st.integers(0, 3)))
         self._add_notes(graph)
         model = ModelProto(ir_version=13, graph=graph, functions=[each.function for each in self.functions])
-        versions = {"": self.opset, **{domain: draw(st.integers(1, 2**31)) for domain in self.domains}}
+        versions = {"": self.opset, **{domain: draw(st.integers(1, 2**31 - 1)) for domain in self.domains}}
         for domain in draw(st.permutations(list(versions))):
             model.opset_import.add(domain=domain, version=versions[domain])
         for text in ("producer_name", "producer_version", "domain"):
@@ -259,11 +263,11 @@ class _ModelDrawer:
         self, outer: _Names | None, visible: Sequence[Value], *, inputs: int, results: Sequence[TypeProto] | None = None
     ) -> GraphProto:
         """A graph; ``visible`` are the values of graphs around. With ``results`` it has outputs of these types."""
-        draw, scope = self.draw, _Names(outer)
+        draw, scope = self.draw, _Names(None if self.hiding else outer)
         graph, values = GraphProto(name=draw(texts)), list(visible)
         input_types = [_CONDITION] if outer is None else []
         for type in [*input_types, *(draw(types(self.elements)) for _ in range(inputs))]:
-            values.append(Value(self._fresh(scope), type))
+            _define(values, Value(self._fresh(scope), type))
             graph.input.append(self._info(values[-1]))
         self._add_initializers(graph, scope, values, is_main=outer is None)
         for _ in range(draw(st.integers(0, 4))):
@@ -297,12 +301,13 @@ class _ModelDrawer:
         for _ in range(draw(st.integers(0, 2))):
             tensor = draw(tensors(self._fresh(scope), self.elements))
             graph.initializer.append(tensor)
-            values.append(Value(tensor.name, helper.make_tensor_type_proto(tensor.data_type, list(tensor.dims))))
+            _define(values, Value(tensor.name, helper.make_tensor_type_proto(tensor.data_type, list(tensor.dims))))
             if is_main and draw(st.integers(0, 4)) == 0:
                 graph.input.insert(draw(st.integers(0, len(graph.input))), self._info(values[-1]))
         if draw(st.integers(0, 4)) == 0:
             sparse = draw(sparse_tensors(self._fresh(scope)))
             graph.sparse_initializer.append(sparse)
+            values[:] = [value for value in values if value.name != sparse.values.name]
 
     def _state(self, graph: GraphProto, values: Sequence[Value], visible: Sequence[Value]) -> None:
         """State types of some results: all that is known, or less; and of a value that there is not."""
@@ -337,7 +342,8 @@ class _ModelDrawer:
             node.name = self.draw(names)
         _document(self.draw, node)
         graph.node.append(node)
-        values.extend(outputs)
+        for value in outputs:
+            _define(values, value)
 
     def _inputs(self, values: Sequence[Value], most: int) -> list[str]:
         """Values, some of which are absent."""
@@ -378,7 +384,7 @@ class _ModelDrawer:
 
     def _identity(self, scope: _Names, values: Sequence[Value], depth: int) -> tuple[NodeProto, list[Value]]:
         """An operator of the standard whose result has the type of its operand."""
-        fitting = [value for value in values if value.type.HasField("tensor_type") and value.type.tensor_type.elem_type]
+        fitting = [value for value in values if value.type.tensor_type.elem_type not in NO_IDENTITY]
         if not fitting:
             return self._constant(scope, values, depth)
         value = self.draw(st.sampled_from(fitting))
@@ -470,6 +476,12 @@ class _ModelDrawer:
         return node, [Value(value.name, value.type, inferred=True) for value in outputs if value.name]
 
 
+def _define(values: list[Value], value: Value) -> None:
+    """Add a value to those that can be read; it hides one of the same name."""
+    values[:] = [other for other in values if other.name != value.name]
+    values.append(value)
+
+
 def _key(function: FunctionProto) -> tuple[str, str, str]:
     return function.domain, function.name, function.overload
 
@@ -528,6 +540,55 @@ def attributes(draw: st.DrawFn, name: str) -> AttributeProto:
 
 
 @st.composite
-def models(draw: st.DrawFn) -> ModelProto:
-    """A model with anything in it; see the module docstring."""
-    return _ModelDrawer(draw).model()
+def models(draw: st.DrawFn, *, hiding: bool = False) -> ModelProto:
+    """A model with anything in it; see the module docstring. ``hiding`` lets graphs hide names, which ONNX forbids."""
+    return _ModelDrawer(draw, hiding=hiding).model()
+
+
+def numbered(model: ModelProto) -> ModelProto:
+    """A copy with its values called ``v0``, ``v1``, ... in order: what they are called in the model does not matter."""
+    copy = ModelProto()
+    copy.CopyFrom(model)
+    _number(copy.graph, {}, [0])
+    for function in copy.functions:
+        graph = GraphProto(node=function.node, value_info=function.value_info)
+        graph.input.extend(ValueInfoProto(name=name) for name in function.input)
+        graph.output.extend(ValueInfoProto(name=name) for name in function.output)
+        _number(graph, {}, [0])
+        del function.node[:], function.value_info[:], function.input[:], function.output[:]
+        function.node.extend(graph.node)
+        function.value_info.extend(graph.value_info)
+        function.input.extend(value.name for value in graph.input)
+        function.output.extend(value.name for value in graph.output)
+    return copy
+
+
+def _number(graph: GraphProto, outer: Mapping[str, str], count: list[int]) -> None:
+    names = dict(outer)
+
+    def define(name: str) -> str:
+        if name:
+            names[name] = f"v{count[0]}"
+            count[0] += 1
+        return names.get(name, "")
+
+    constants = [*graph.initializer, *(sparse.values for sparse in graph.sparse_initializer)]
+    given = {tensor.name for tensor in constants}
+    for value in graph.input:
+        if value.name not in given:
+            define(value.name)
+    for tensor in constants:
+        tensor.name = define(tensor.name)
+    for value in graph.input:
+        value.name = names[value.name]
+    for node in graph.node:
+        node.input[:] = [names.get(name, "") for name in node.input]
+        for attribute in sorted(node.attribute, key=lambda attribute: attribute.name):
+            for inner in (attribute.g, *attribute.graphs) if attribute.type in _GRAPHS else ():
+                _number(inner, names, count)
+        node.output[:] = [define(name) for name in node.output]
+    for value in (*graph.output, *graph.value_info):
+        value.name = names.get(value.name, value.name)
+
+
+_GRAPHS = (AttributeProto.GRAPH, AttributeProto.GRAPHS)

@@ -25,7 +25,8 @@ from ge.dialects.cube.kernel import AllocOp, CubeKernelOp
 from ge.dialects.cube.spaces import Pipe, Space
 from ge.ir.errors import GeError
 from ge.ir.locations import where
-from ge.maths.intervals import Interval, Placement, place
+from ge.maths.intervals import Interval
+from ge.maths.placement import Placement, place
 from ge.passes.cube.addresses import use_first_copy
 from ge.passes.cube.lifetimes import Lifetime, lifetimes, loop_depth
 from ge.targets.ascend.soc import Soc, load_soc

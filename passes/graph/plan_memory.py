@@ -20,6 +20,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -33,10 +34,15 @@ from ge.dialects.om.values import ALIGNMENT, NO_OFFSET, slot_bytes, value_bytes
 from ge.ir.attributes import WeightsAttr
 from ge.ir.constants import array_of
 from ge.ir.errors import GeError
+from ge.ir.functions import body_of
 from ge.ir.locations import where
-from ge.maths.intervals import Interval, lower_bound, place
+from ge.maths.intervals import Interval, lower_bound
 from ge.maths.layouts import round_up
+from ge.maths.placement import PLANNERS, Lifetimes
 from ge.targets.ascend.soc import Soc, load_soc
+
+Planner: TypeAlias = Literal["best-fit", "greedy-by-size", "search"]
+"""How the values of the arena are placed: see :mod:`ge.maths.placement`."""
 
 
 @dataclass(frozen=True)
@@ -61,12 +67,12 @@ class MemoryPlan:
         return self.arena_size + self.io_size
 
 
-def plan_memory(program: FuncOp, reuse: bool = True) -> MemoryPlan:
+def plan_memory(program: FuncOp, reuse: bool = True, planner: Planner = "search") -> MemoryPlan:
     """The places of all values of a device program. Raises GE3004 for an operation that is not of that level.
 
     Without ``reuse`` every value keeps its slot for the whole run, which helps to look at them afterwards.
     """
-    operations = list(program.body.block.ops)
+    operations = list(body_of(program).ops)
     root = _roots(program, operations)
     offsets, weight_size = _plan_weights(operations)
     returned = [root[value] for value in operations[-1].operands]
@@ -74,7 +80,7 @@ def plan_memory(program: FuncOp, reuse: bool = True) -> MemoryPlan:
     intervals = _lifetimes(operations, root, exclude={*own, *offsets})
     last = len(operations)
     placed = [each if reuse else Interval(0, last, each.size) for each in intervals.values()]
-    placement = place(placed, ALIGNMENT)
+    placement = PLANNERS[planner](Lifetimes(placed), ALIGNMENT)
     offsets.update(zip(intervals, placement.offsets, strict=True))
     end = arena_size = round_up(placement.peak, ALIGNMENT)
     for value in own:
@@ -142,13 +148,14 @@ class PlanMemoryPass(ModulePass):
     name = "plan-memory"
 
     reuse: bool = True
+    planner: Planner = "search"
     soc: str = "Ascend310P3"
     """The SoC whose memory must be large enough."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for program in op.ops:
             if isinstance(program, FuncOp) and not program.is_declaration:
-                plan = plan_memory(program, self.reuse)
+                plan = plan_memory(program, self.reuse, self.planner)
                 _check_size(plan, load_soc(self.soc), program)
                 _write(program, plan)
 

@@ -1,0 +1,88 @@
+"""Placement of buffers by lifetime: never two live buffers at one byte, and close to the least memory possible."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ge.maths.intervals import Interval, lower_bound
+from ge.maths.placement import PLANNERS, Conflicts, Lifetimes, Placement, place, search
+
+intervals = st.builds(
+    lambda start, length, size: Interval(start, start + length, size),
+    st.integers(0, 20),
+    st.integers(0, 10),
+    st.integers(1, 4096),
+)
+
+each_planner = pytest.mark.parametrize("planner", PLANNERS)
+
+
+@each_planner
+@settings(deadline=None, max_examples=40)
+@given(buffers=st.lists(intervals, max_size=12), alignment=st.sampled_from([1, 32, 512]))
+def test_buffers_live_at_one_step_do_not_overlap(planner: str, buffers: list[Interval], alignment: int) -> None:
+    offsets = PLANNERS[planner](Lifetimes(buffers), alignment).offsets
+    for i, a in enumerate(buffers):
+        for j, b in enumerate(buffers[:i]):
+            if a.overlaps(b):
+                assert offsets[i] + a.size <= offsets[j] or offsets[j] + b.size <= offsets[i]
+
+
+@each_planner
+@settings(deadline=None, max_examples=40)
+@given(buffers=st.lists(intervals, max_size=12), alignment=st.sampled_from([1, 32, 512]))
+def test_offsets_are_aligned_and_peak_is_the_highest_end(planner: str, buffers: list[Interval], alignment: int) -> None:
+    placement = PLANNERS[planner](Lifetimes(buffers), alignment)
+    assert all(offset >= 0 and offset % alignment == 0 for offset in placement.offsets)
+    ends = [offset + buffer.size for offset, buffer in zip(placement.offsets, buffers, strict=True)]
+    assert placement.peak == max(ends, default=0)
+
+
+@each_planner
+@settings(deadline=None, max_examples=40)
+@given(buffers=st.lists(intervals, max_size=12))
+def test_peak_lies_between_the_bound_and_the_sum(planner: str, buffers: list[Interval]) -> None:
+    peak = PLANNERS[planner](Lifetimes(buffers), 1).peak
+    assert lower_bound(buffers) <= peak <= sum(buffer.size for buffer in buffers)
+
+
+@each_planner
+def test_buffers_that_follow_each_other_share_memory(planner: str) -> None:
+    buffers = [Interval(0, 1, 100), Interval(2, 3, 100), Interval(4, 5, 60)]
+    assert PLANNERS[planner](Lifetimes(buffers), 1) == Placement((0, 0, 0), 100)
+
+
+def test_no_buffers_take_no_memory() -> None:
+    assert place([]) == Placement((), 0)
+
+
+def test_a_buffer_takes_the_tightest_gap() -> None:
+    """When the buffers of 100 and 40 bytes have ended, 25 bytes go between those of 90 and 30, not to the start."""
+    early = [Interval(0, 3, 100), Interval(0, 3, 40)]
+    long_lived = [Interval(0, 9, 90), Interval(0, 9, 30)]
+    placement = place([*early, *long_lived, Interval(5, 6, 25)])
+    assert placement == Placement((0, 190, 100, 230, 190), 260)
+
+
+def test_a_search_is_repeatable_and_finds_what_greedy_placement_misses() -> None:
+    random = Random(3)
+    buffers = [Interval(i // 2, i // 2 + random.randint(1, 5), random.randint(1, 50) * 512) for i in range(60)]
+    greedy, found = place(buffers, 512), search(Lifetimes(buffers), 512)
+    assert found == search(Lifetimes(buffers), 512)
+    assert lower_bound(buffers) <= found.peak < greedy.peak
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.lists(intervals, min_size=1, max_size=8), st.randoms(use_true_random=False))
+def test_a_table_of_conflicts_keeps_buffers_apart(buffers: list[Interval], random: Random) -> None:
+    count = len(buffers)
+    table = np.array([[a.overlaps(b) or random.random() < 0.2 for b in buffers] for a in buffers])
+    table |= table.T
+    offsets = search(Conflicts(buffers, table)).offsets
+    for i in range(count):
+        for j in range(i):
+            if table[i, j]:
+                assert offsets[i] + buffers[i].size <= offsets[j] or offsets[j] + buffers[j].size <= offsets[i]

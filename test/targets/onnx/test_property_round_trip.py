@@ -21,7 +21,7 @@ LARGE = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_bas
 
 
 EXAMPLES = settings(
-    max_examples=int(os.environ.get("GE_EXAMPLES", "50")), derandomize=True, database=None, suppress_health_check=LARGE
+    max_examples=int(os.environ.get("GE_EXAMPLES", "40")), derandomize=True, database=None, suppress_health_check=LARGE
 )
 
 

@@ -1,4 +1,4 @@
-"""NumPy kernels of the operators for which the reference implementation of the ``onnx`` package takes too long.
+"""NumPy kernels of the operators for which the reference implementation of the ``onnx`` package is too slow or inexact.
 
 Each is a function of the operation and its inputs (None where one is absent) that gives the result, or None to leave
 the case to the reference. Sizes are of the spatial axes, in order; a *tap* is one position in a convolution or pooling
@@ -259,6 +259,16 @@ def lrn(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     return (x / scale ** np.float32(op.attribute("beta"))).astype(inputs[0].dtype, copy=False)
 
 
+def log_softmax(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """``x - log(sum(exp(x)))`` along an axis, without forming the softmax, whose small values vanish."""
+    if not inputs[0].ndim or not inputs[0].size:
+        return None
+    x, axis = widened(inputs[0]), op.attribute("axis")
+    shifted = x - x.max(axis=axis, keepdims=True)
+    result = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+    return result.astype(inputs[0].dtype, copy=False)
+
+
 KERNELS: Mapping[str, Kernel] = {
     "AveragePool": average_pool,
     "BatchNormalization": batch_normalization,
@@ -267,6 +277,7 @@ KERNELS: Mapping[str, Kernel] = {
     "Gemm": gemm,
     "GlobalAveragePool": global_average_pool,
     "LRN": lrn,
+    "LogSoftmax": log_softmax,
     "MatMul": matmul,
     "MaxPool": max_pool,
     "NonMaxSuppression": non_max_suppression,

@@ -35,8 +35,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -55,15 +54,50 @@ from ge.rules.samples import DRAWS
 from ge.rules.writer import Writer
 
 
-@dataclass(frozen=True)
 class CompiledRule:
-    """A variant of a rule, ready to be applied."""
+    """A variant of a rule. It is compiled when it is first needed: most models lack the operators of most rules."""
 
-    name: str
-    variant: Variant
-    source: str
-    """The function that it was compiled to."""
-    rewrite: RewriteRule[Any]
+    def __init__(self, variant: Variant) -> None:
+        self.variant = variant
+        self.name = variant.rule.name
+        types = frozenset(OP_CLASSES.get((node.domain, node.op_type), Custom) for node in variant.nodes)
+        root = OP_CLASSES.get((variant.root.domain, variant.root.op_type), Custom)
+        self.rewrite: RewriteRule[Any] = RewriteRule(
+            (root,), self._apply, self.name, explain=self._explain, needs=types, compile=lambda: self.function
+        )
+        """The rule as the rewrite driver takes it."""
+
+    @cached_property
+    def _written(self) -> tuple[str, dict[str, Any]]:
+        writer = Writer(self.variant, self.function_name)
+        return writer.function(), {**NAMESPACE, **writer.constants}
+
+    @property
+    def function_name(self) -> str:
+        """The name of the function that the rule becomes."""
+        return f"rule_{self.name.replace('-', '_')}"
+
+    @property
+    def source(self) -> str:
+        """The function that the rule becomes."""
+        return self._written[0]
+
+    @property
+    def namespace(self) -> dict[str, Any]:
+        """What the function may name."""
+        return self._written[1]
+
+    @cached_property
+    def function(self) -> Callable[[Any], bool]:
+        """The rule as a function of an operation of its root's type: whether it was applied."""
+        exec(compile(self.source, f"<rule {self.name}>", "exec"), self.namespace)
+        return self.namespace[self.function_name]
+
+    def _apply(self, op: Any) -> bool:
+        return self.function(op)
+
+    def _explain(self, op: Any) -> str | None:
+        return explain(self.variant, self.namespace, op)
 
 
 def load_rules(path: str | Path) -> list[CompiledRule]:
@@ -79,22 +113,7 @@ def load_rules(path: str | Path) -> list[CompiledRule]:
 @cache
 def compile_file(text: str, file: str) -> tuple[CompiledRule, ...]:
     """The rules of a text, compiled; ``file`` is its name in errors. Raises GE3020 or GE3021."""
-    return tuple(map(compile_variant, check_rules(parse_rules(text, file))))
-
-
-def compile_variant(variant: Variant) -> CompiledRule:
-    """Compile one variant."""
-    name = variant.rule.name
-    function_name = f"rule_{name.replace('-', '_')}"
-    writer = Writer(variant, function_name)
-    text = writer.function()
-    namespace = {**NAMESPACE, **writer.constants}
-    exec(compile(text, f"<rule {name}>", "exec"), namespace)
-    function: Callable[[Any], bool] = namespace[function_name]
-    function.__name__ = name
-    root = OP_CLASSES.get((variant.root.domain, variant.root.op_type), Custom)
-    rewrite = RewriteRule((root,), function, name, explain=partial(explain, variant, namespace))
-    return CompiledRule(name, variant, text, rewrite)
+    return tuple(map(CompiledRule, check_rules(parse_rules(text, file))))
 
 
 NAMESPACE: dict[str, Any] = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ge.rules.functions import ELEMENT_TYPES
+from ge.rules.functions import CONSTANTS, ELEMENT_TYPES
 from ge.rules.pattern import Leaf, ResultOf, Variant
+from ge.rules.syntax import Binary, Expression, Function, Listing, Name
 
 PREFERRED = ("f32", "i64", "i1", "f64", "f16", "i32")
 """What a value is given when the element type that is asked for is not possible."""
@@ -36,6 +37,18 @@ class ElementTypes:
                 self._restrict((node.index, index), node.operator.type_set(parameter))
                 if parameter.type in node.operator.constraints:
                     self._join((node.index, index), (node.index, parameter.type))
+        for condition in variant.where:
+            self._condition(condition)
+
+    def _condition(self, condition: Expression) -> None:
+        """Take `dtype(x) == f32` and `dtype(x) in [f16, f32]` into account."""
+        match condition:
+            case Binary("==", Function("dtype", (Name(value),)), Name(code)):
+                self._restrict(value, frozenset([CONSTANTS[code]]))
+            case Binary("in", Function("dtype", (Name(value),)), Listing(codes)):
+                self._restrict(value, frozenset(CONSTANTS[each.name] for each in codes if isinstance(each, Name)))
+            case _:
+                pass
 
     def _find(self, key: object) -> object:
         while (parent := self._parents.get(key, key)) != key:

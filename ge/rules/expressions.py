@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ge.rules.functions import CONSTANTS, FUNCTIONS
@@ -84,10 +84,11 @@ def condition(expression: Expression, names: Names) -> str:
             return f"truth({text})"
 
 
-def can_fail(expression: Expression) -> bool:
-    """Whether computing an expression may raise: anything but questions about values."""
+def can_fail(expression: Expression, constants: Collection[str] = ()) -> bool:
+    """Whether computing an expression may raise: anything but questions about values, such as elements of constants."""
     return not all(
-        isinstance(each, Name | Text)
+        isinstance(each, Text)
+        or (isinstance(each, Name) and each.name not in constants)
         or (isinstance(each, Function) and each.name in _CANNOT_FAIL)
         or (isinstance(each, Binary | Unary) and each.sign in ("and", "or", "not", "==", "!="))
         for each in walk(expression)

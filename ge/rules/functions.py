@@ -311,8 +311,8 @@ def reshape(array: Data, shape: Data) -> Array:
 
 
 @function
-def transpose(array: Data, perm: Data) -> Array:
-    """The axes in another order."""
+def transpose(array: Data, perm: Data = None) -> Array:
+    """The axes in another order; without `perm`, the last one first."""
     return np.transpose(array, perm)
 
 
@@ -320,6 +320,37 @@ def transpose(array: Data, perm: Data) -> Array:
 def broadcast(array: Data, shape: Data) -> Array:
     """The array repeated to a shape."""
     return np.broadcast_to(array, sizes(shape))
+
+
+@function
+def matmul(a: Data, b: Data) -> Array:
+    """The matrix product of two arrays."""
+    return np.matmul(a, b)
+
+
+@function
+def channels(array: Data, axis: Data, rank: Data, count: Data) -> Array:
+    """The numbers that `array` holds for each of `count` channels of a value that it is combined with.
+
+    The value has `rank` dimensions, its channels lie along `axis`.
+    ValueError when the array differs along another axis.
+    """
+    numbers = np.asarray(array)
+    shape = (1,) * (int(rank) - numbers.ndim) + numbers.shape
+    along: int = shape[int(axis)]
+    if len(shape) != rank or numbers.size != along or along not in (1, count):
+        raise ValueError("not one number for each channel")
+    return np.broadcast_to(numbers.reshape(-1), (int(count),))
+
+
+@function
+def pads_of(pads: Data, axes: Data, rank: Data) -> Array:
+    """The elements that Pad adds before each of all axes, and behind each; without `axes`, `pads` are those."""
+    if axes is None:
+        return np.reshape(pads, (2 * int(rank),))
+    result = np.zeros((2, int(rank)), np.int64)
+    result[:, np.atleast_1d(axes) % rank] = np.reshape(pads, (2, -1))
+    return result.reshape(-1)
 
 
 @function

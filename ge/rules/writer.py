@@ -274,7 +274,7 @@ class Writer:
         """Write the conditions whose names are all known: those that cannot fail, or ``everything``."""
         ready = [each for each in self._waiting if self._is_known(each.expression)]
         for each in ready:
-            if not each.before and not can_fail(each.expression):
+            if not each.before and not can_fail(each.expression, self.variant.constants):
                 self._guard(f"not {condition(each.expression, self._names)}")
                 self._waiting.remove(each)
             elif each.before.startswith("same") and isinstance(each.expression, Number | Text):

@@ -1,7 +1,8 @@
-"""What `fuse-conv-bn-relu` and `fold-conv-bn` do at the onnx level."""
+"""The pass `onnx-fold-conv-bn`, and what `fuse-conv-bn-relu` and `fold-conv-bn` do at the onnx level."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,9 +14,11 @@ from ge.dialects.onnx import ABSENT, Constant, OnnxOp, constant_value, make_cons
 from ge.dialects.onnx.graph_builder import result_name
 from ge.dialects.onnx.ops import set_inputs
 from ge.ir.locations import fused_loc
-from ge.ir.rewriting import erase_if_unused, replace_value
+from ge.ir.rewriting import RewriteRule, erase_if_unused, replace_value, rewrite_rule
+from ge.ir.rule_pass import RulePass
 from ge.passes.graph import report
 from ge.passes.graph.epilogue import only_user, round_to_type
+from ge.passes.onnx.fusion_rules import rules_named
 
 Array: TypeAlias = NDArray[Any]
 Vector: TypeAlias = NDArray[np.float64]
@@ -25,6 +28,32 @@ CONVOLUTIONS = (op_class("Conv"), op_class("ConvTranspose"))
 
 _FLOATS = tuple(map(np.dtype, ("float16", "float32", "float64")))
 """Element types of weights that are computed in float64 and rounded once."""
+
+
+@dataclass(frozen=True)
+class OnnxFoldConvBnPass(RulePass):
+    """Fold batch normalisation into the weights next to it; factors and bias are computed in float64, rounded once.
+
+    1. Conv and ConvTranspose + BatchNormalization, in any number of groups, with or without a bias.
+    2. MatMul and Gemm + BatchNormalization, of matrices: one Gemm.
+    3. BatchNormalization + Conv that does not pad.
+
+    Left alone: a product that has a second user or is an output; weights, bias or statistics that are computed;
+    training mode; BatchNormalization before a convolution that pads, since zeros are padded and not the shift; a
+    variance that makes the factor infinite. Weights that others use are copied, never changed. (Weights behind an
+    Identity are constants after `eliminate-identity`.)
+    """
+
+    name = "onnx-fold-conv-bn"
+
+    def rules(self) -> list[RewriteRule[Any]]:
+        return [conv_batch_norm, *rules_named("batch-norm-before-conv", "matmul-batch-norm", "gemm-batch-norm")]
+
+
+@rewrite_rule(*CONVOLUTIONS)
+def conv_batch_norm(op: OnnxOp) -> bool:
+    """Case 1."""
+    return fold_batch_norm(op, OnnxFoldConvBnPass.name)
 
 
 def fold_batch_norm(op: OnnxOp, rule: str) -> bool:

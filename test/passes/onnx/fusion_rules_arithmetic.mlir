@@ -1,4 +1,4 @@
-// RUN: ge-opt %s --fusion-rules | filecheck %s
+// RUN: ge-opt %s --simplify=passes=algebraic-simplify,combine-constants,strength-reduction | filecheck %s
 
 // add-nothing: on either side, of any shape that keeps the type; kept: a sum that widens x, a constant minus x, an input
 // that would have to give an output its name

@@ -1,4 +1,4 @@
-// RUN: ge-opt %s --fusion-rules | filecheck %s
+// RUN: ge-opt %s --fuse-matmul-add | filecheck %s
 
 // matmul-add: the bias on either side, of any shape that does not widen the product
 // CHECK-LABEL: func.func @matmul_add

@@ -1,4 +1,4 @@
-// RUN: ge-opt %s --fusion-rules | filecheck %s
+// RUN: ge-opt %s --simplify=passes=recognise-layer-norm,recognise-rms-norm | filecheck %s
 
 // layer-norm, layer-norm-scale, layer-norm-shift: scale and shift that are computed, over two axes
 // CHECK-LABEL: func.func @layer_norm

@@ -1,0 +1,45 @@
+// RUN: ge-opt %s --fuse-matmul-add | filecheck %s
+
+// transposes, factors and constants around a product; kept: three dimensions, a product that something else uses
+// CHECK-LABEL: func.func @gemm
+// CHECK-NEXT:    %[[A:.*]] = onnx.Constant dense<[1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]> : tensor<4xf32>
+// CHECK-NEXT:    %[[B:.*]] = onnx.Gemm(%b, %a) {alpha = 2.0, transB = 1}
+// CHECK-NEXT:    %[[C:.*]] = onnx.Constant dense<3.000000e+00> : tensor<3x4xf32>
+// CHECK-NEXT:    %[[D:.*]] = onnx.Constant dense<[1.500000e+00, 3.000000e+00, 4.500000e+00, 6.000000e+00]> : tensor<4xf32>
+// CHECK-NEXT:    %[[E:.*]] = onnx.Gemm(%a, %[[C]], %[[D]])
+// CHECK-NEXT:    %[[F:.*]] = onnx.MatMul(%t, %u)
+// CHECK-NEXT:    %[[G:.*]] = onnx.Add(%[[F]], %[[A]])
+// CHECK-NEXT:    %[[H:.*]] = onnx.MatMul(%a, %u)
+// CHECK-NEXT:    %[[I:.*]] = onnx.Add(%[[H]], %[[A]])
+// CHECK-NEXT:    "test.op"(%[[B]], %[[E]], %[[G]], %[[H]], %[[I]])
+// CHECK-NEXT:    func.return
+func.func @gemm(%a: tensor<2x3xf32>, %b: tensor<4x3xf32>, %t: tensor<5x2x3xf32>, %u: tensor<3x4xf32>) {
+  %two = onnx.Constant dense<2.0> : tensor<f32>
+  %c = onnx.Constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %w = onnx.Constant dense<1.0> : tensor<3x4xf32>
+  %0 = onnx.Transpose(%b) {perm = [1, 0]} : (tensor<4x3xf32>) -> tensor<3x4xf32>
+  %1 = onnx.MatMul(%a, %0) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %2 = onnx.Mul(%two, %1) : (tensor<f32>, tensor<2x4xf32>) -> tensor<2x4xf32>
+  %3 = onnx.Transpose(%2) : (tensor<2x4xf32>) -> tensor<4x2xf32>
+  %4 = onnx.Gemm(%a, %w, %c) {alpha = 3.0, beta = 0.5} : (tensor<2x3xf32>, tensor<3x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  %5 = onnx.Add(%4, %c) : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  %6 = onnx.MatMul(%t, %u) : (tensor<5x2x3xf32>, tensor<3x4xf32>) -> tensor<5x2x4xf32>
+  %7 = onnx.Add(%6, %c) : (tensor<5x2x4xf32>, tensor<4xf32>) -> tensor<5x2x4xf32>
+  %8 = onnx.MatMul(%a, %u) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %9 = onnx.Add(%8, %c) : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+  "test.op"(%3, %5, %7, %8, %9) : (tensor<4x2xf32>, tensor<2x4xf32>, tensor<5x2x4xf32>, tensor<2x4xf32>, tensor<2x4xf32>) -> ()
+  func.return
+}
+
+// needs 28: a bias of five dimensions, which would make the result one of five dimensions, is not a bias of a Gemm
+// CHECK-LABEL: func.func @needs_28_bias
+// CHECK-NEXT:    %[[A:.*]] = onnx.MatMul(%a, %b)
+// CHECK-NEXT:    %[[B:.*]] = onnx.Add(%[[A]], %c)
+// CHECK-NEXT:    "test.op"(%[[B]])
+// CHECK-NEXT:    func.return
+func.func @needs_28_bias(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %c: tensor<1x1x1x1x4xf32>) {
+  %0 = onnx.MatMul(%a, %b) : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+  %1 = onnx.Add(%0, %c) : (tensor<2x4xf32>, tensor<1x1x1x1x4xf32>) -> tensor<1x1x1x2x4xf32>
+  "test.op"(%1) : (tensor<1x1x1x2x4xf32>) -> ()
+  func.return
+}

@@ -16,6 +16,7 @@ from xdsl.ir import Attribute
 
 from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
+from ge.ir.functions import body_of
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def main_inputs(module: ModuleOp) -> tuple[InputInfo, ...]:
     main = next((op for op in module.ops if isinstance(op, FuncOp)), None)
     if main is None:
         raise GeError("GE3004", "the module has no function to run")
-    arguments = main.body.block.args
+    arguments = body_of(main).args
     names = main.attributes.get("graph.input_names", main.attributes.get("onnx.input_names"))
     if not isinstance(names, ArrayAttr):
         return tuple(InputInfo(f"arg{number}", argument.type) for number, argument in enumerate(arguments))

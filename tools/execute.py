@@ -29,6 +29,7 @@ from ge.dialects.om import ModelOp
 from ge.ir.attributes import layout_of
 from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
+from ge.ir.functions import body_of
 from ge.ir.registry import context
 from ge.maths.layouts import storage_shape
 from ge.passes.cube.insert_sync import InsertSync
@@ -151,7 +152,7 @@ def executable(module: ModuleOp, *, strict: bool = False) -> Executable:
     main = next((op for op in module.ops if isinstance(op, FuncOp)), None)
     if main is None:
         raise GeError("GE3004", "the module has no function to run")
-    levels = {op.name.partition(".")[0] for op in main.body.block.ops} - {"func"}
+    levels = {op.name.partition(".")[0] for op in body_of(main).ops} - {"func"}
     if levels <= {"onnx"} and "graph.input_names" not in main.attributes:
         return OnnxExecutable(module)
     return GraphExecutable(module, main, strict)

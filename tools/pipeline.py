@@ -24,6 +24,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
 from ge.ir.errors import GeError
+from ge.ir.functions import refuse_branches
 from ge.ir.registry import Registry
 from ge.ir.rewrite_log import current_log, running
 from ge.ir.rewriting import RuleFailed
@@ -235,6 +236,8 @@ class PassRunner:
     def _apply(self, each: ModulePass, ctx: Context, module: ModuleOp) -> None:
         """Apply one pass; what it raises becomes a GeError."""
         try:
+            if type(each).__module__.startswith("ge."):
+                refuse_branches(module)
             with running(each.name):
                 each.apply(ctx, module)
         except GeError:

@@ -112,7 +112,7 @@ def host_operator(op: OnnxOp) -> tuple[HostOp, list[SSAValue | None]]:
     for value in outside_values(op):
         mapping[value] = region.inside(value)
     inner = op.clone(mapping)
-    region.add(inner)
+    region.block.add_op(inner)
     wanted = [result for result in inner.results if result.type != ABSENT]
     host = region.finish(wanted)
     outputs = iter(host.outputs)

@@ -19,8 +19,9 @@ strings, or a :class:`SparseAttr`. What only functions and operators outside the
 
 from __future__ import annotations
 
+import math
 import struct
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -40,10 +41,12 @@ from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 from ge.dialects.onnx.rare_attributes import TypeProtoAttr
 from ge.dialects.onnx.schema import AttributeKind
 from ge.dialects.onnx.types import STRING, tensor_type
+from ge.ir.attributes import WeightsAttr, layout_of
 from ge.ir.errors import GeError
 
 
@@ -95,6 +98,9 @@ class TensorAttr(ParametrizedAttribute):
                 printer.print_string(", ")
                 printer.print_attribute(self.notes)
 
+    def verify(self) -> None:
+        check_literal(self.literal, self.type)
+
 
 @irdl_attr_definition
 class SparseAttr(ParametrizedAttribute):
@@ -125,8 +131,6 @@ class SparseAttr(ParametrizedAttribute):
 
     def positions(self, shape: Sequence[int]) -> Any:
         """The positions of the elements in the flattened tensor. Raises ValueError when they do not fit ``shape``."""
-        import math
-
         import numpy as np
 
         indices = literal_array(self.indices, self.indices_type)
@@ -143,8 +147,6 @@ class SparseAttr(ParametrizedAttribute):
 
     def array(self, shape: Sequence[int]) -> Any:
         """The tensor with its zeros. Raises GE3010 when it is too large, ValueError when indices do not fit."""
-        import math
-
         import numpy as np
 
         values = literal_array(self.values, self.values_type)
@@ -168,6 +170,62 @@ def string_attr(text: str | bytes) -> StringAttr | BytesAttr:
         return StringAttr(text.decode())
     except UnicodeDecodeError:
         return BytesAttr(text)
+
+
+def string_attrs(items: Iterable[str | bytes]) -> ArrayAttr[StringAttr | BytesAttr]:
+    """A list of strings; equal ones are one attribute, of which there may be millions in a list."""
+    items = list(items)
+    known = {item: string_attr(item) for item in set(items)}
+    return ArrayAttr(known[item] for item in items)
+
+
+def check_literal(literal: Attribute, type: Attribute) -> None:
+    """Raise VerifyException when a literal does not hold exactly the elements of a tensor type."""
+    if not isinstance(type, TensorType):
+        raise VerifyException(f"a constant has a ranked tensor type, not {type}")
+    tensor = cast("TensorType[Attribute]", type)
+    shape = tensor.get_shape()
+    match literal:
+        case SparseAttr():
+            _check_sparse(literal, shape)
+        case DenseIntOrFPElementsAttr():
+            if literal.type != type:
+                raise VerifyException(f"a constant of type {type} holds elements of {literal.type}")
+        case ArrayAttr():
+            _check_strings(literal, tensor)
+        case WeightsAttr():
+            _check_weights(literal, tensor)
+        case _:
+            raise VerifyException(f"{literal.name} holds no elements")
+
+
+def _check_sparse(literal: SparseAttr, shape: Sequence[int]) -> None:
+    try:
+        literal.positions(shape)
+    except (AttributeError, GeError, IndexError, TypeError, ValueError) as error:
+        raise VerifyException(f"sparse constant: {error.what if isinstance(error, GeError) else error}") from error
+
+
+def _check_strings(literal: ArrayAttr[Attribute], type: TensorType[Attribute]) -> None:
+    items, shape = literal.data, type.get_shape()
+    if type.element_type != STRING:
+        raise VerifyException(f"a list is a constant of strings, not of {type.element_type}")
+    if (other := next((item for item in items if not isinstance(item, StringAttr | BytesAttr)), None)) is not None:
+        raise VerifyException(f"a list of strings has {other} in it")
+    if min(shape, default=0) < 0 or math.prod(shape) != len(items):
+        raise VerifyException(f"{len(items)} strings do not fill {type}")
+
+
+def _check_weights(literal: WeightsAttr, type: TensorType[Attribute]) -> None:
+    from ge.ir.constants import numpy_dtype  # loads NumPy
+    from ge.maths.layouts import storage_shape
+
+    try:
+        size = math.prod(storage_shape(layout_of(type), type.get_shape())) * numpy_dtype(type.element_type).itemsize
+    except (GeError, ValueError) as error:
+        raise VerifyException(str(error.what if isinstance(error, GeError) else error)) from error
+    if size != literal.nbytes:
+        raise VerifyException(f"{literal.nbytes} bytes of weights do not fill {type}")
 
 
 def literal_array(literal: Attribute, type: Attribute) -> Any:
@@ -194,7 +252,7 @@ def literal_of(array: Any) -> tuple[Attribute, TensorType[Attribute]]:
 
     if array.dtype.kind in "OUS":
         items = [item if isinstance(item, bytes) else str(item) for item in array.reshape(-1).tolist()]
-        return ArrayAttr(map(string_attr, items)), TensorType(STRING, array.shape)
+        return string_attrs(items), TensorType(STRING, array.shape)
     array = array.astype(array.dtype.newbyteorder("="), copy=False)
     type = tensor_type(element_type(np.dtype(array.dtype)), array.shape)
     return constant_attr(array, type), type
@@ -215,7 +273,7 @@ _TO_ATTRIBUTE: Mapping[AttributeKind, Callable[[Any], Attribute]] = {
     "string": string_attr,
     "ints": lambda values: DenseArrayBase.from_list(i64, [int(value) for value in values]),
     "floats": lambda values: DenseArrayBase.from_list(f32, [float(value) for value in values]),
-    "strings": lambda values: ArrayAttr(string_attr(value) for value in values),
+    "strings": lambda values: string_attrs(values),
     "tensor": _tensor_attr,
     "sparse_tensor": _tensor_attr,
     "type": lambda value: value,

@@ -30,6 +30,7 @@ from ge.dialects.onnx.rare_attributes import RefAttr
 from ge.dialects.onnx.registered import CustomOperator, registered
 from ge.dialects.onnx.schema import Operator
 from ge.ir.errors import GeError
+from ge.ir.functions import body_of
 from ge.ir.locations import where
 
 _CUSTOM = Operator("Custom", 1, "inputs*: any T -> outputs*: any T")
@@ -99,6 +100,7 @@ class Custom(OnnxOp):
         """Check that the regions are those that have names, and a registered operator against its definition."""
         if sum(group.size for group in self.region_groups) != len(self.regions):
             raise VerifyException(f"{len(self.regions)} regions for graphs {', '.join(map(str, self.region_groups))}")
+        verify.check_form(self)
         if self.definition is not None and not any(isinstance(each, RefAttr) for each in self.attributes.values()):
             verify.check(self)
 
@@ -139,9 +141,10 @@ class Call(Custom):
         return root if isinstance(root, ModuleOp) else None
 
     def function(self, module: ModuleOp | None) -> FuncOp:
-        """The function of a module that is called. Raises GE3002 when it does not have it."""
+        """The function of a module that is called. Raises GE3002 for none, GE3004 for one without a body."""
         for op in () if module is None else module.ops:
             if isinstance(op, FuncOp) and op.sym_name.data == self.callee:
+                body_of(op)
                 return op
         raise GeError("GE3002", f"the module has no function @{self.callee}", where(self))
 
@@ -189,7 +192,10 @@ def _group(entry: Attribute) -> RegionGroup:
         case StringAttr():
             return RegionGroup(entry.data)
         case ArrayAttr(data=(StringAttr() as name, IntegerAttr() as count)):
-            return RegionGroup(name.data, cast("IntegerAttr[Any]", count).value.data)
+            number = cast("IntegerAttr[Any]", count).value.data
+            if number < 0:
+                raise VerifyException(f"a list of {number} regions")
+            return RegionGroup(name.data, number)
         case _:
             raise VerifyException(f"{entry} names no region")
 

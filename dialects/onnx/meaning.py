@@ -33,6 +33,7 @@ from ge.dialects.onnx.registered import CustomOperator, plugin_of
 from ge.dialects.onnx.types import ABSENT, STRING
 from ge.ir.constants import numpy_dtype
 from ge.ir.errors import GeError
+from ge.ir.functions import body_of
 from ge.ir.locations import where
 
 Value: TypeAlias = Any
@@ -48,7 +49,7 @@ def run_module(module: ModuleOp, inputs: Mapping[str, Value]) -> dict[str, Value
         module = module.clone()
         inline_functions(module)
     function = next(op for op in module.ops if isinstance(op, FuncOp))
-    block = function.body.block
+    block = body_of(function)
     names = input_names(function)
     missing = [name for name in names if name not in inputs]
     if missing:

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, TensorType, i64
+from xdsl.dialects.builtin import DenseArrayBase, LocationAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, irdl_op_definition, traits_def, var_operand_def
 from xdsl.parser import Parser
@@ -32,6 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge.dialects.onnx.attributes import (
     SparseAttr,
+    check_literal,
     literal_array,
     literal_of,
     parse_literal,
@@ -83,12 +84,7 @@ class _ConstantOp(TableOp):
     def verify_(self) -> None:
         if "value" not in self.attributes or len(self.results) != 1 or self.operands:
             raise VerifyException("a constant has an attribute 'value', no operands and one result")
-        literal, type = self.attributes["value"], self.results[0].type
-        if isinstance(literal, SparseAttr):
-            try:
-                literal.positions(type.get_shape() if isinstance(type, TensorType) else ())
-            except (AttributeError, ValueError) as error:
-                raise VerifyException(f"sparse constant: {error}") from error
+        check_literal(self.attributes["value"], self.results[0].type)
 
     @classmethod
     def parse(cls, parser: Parser) -> OnnxOp:

@@ -64,11 +64,11 @@ def parse_message(text: str, message: MessageT) -> MessageT:
 
 @cache
 def element_type_of(data_type: int) -> Attribute:
-    """The element type of a TensorProto.DataType. Raises ValueError for a number that is none."""
+    """The element type of a TensorProto.DataType. Raises GE1020 for a number that is none."""
     if data_type == TensorProto.STRING:
         return STRING
     if data_type == TensorProto.UNDEFINED or data_type not in TensorProto.DataType.values():
-        raise ValueError(f"element type number {data_type} does not exist")
+        raise GeError("GE1020", f"element type number {data_type} does not exist")
     return element_type(np.dtype(helper.tensor_dtype_to_np_dtype(data_type)))
 
 

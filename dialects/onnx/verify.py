@@ -31,11 +31,11 @@ def check(op: OnnxOp) -> None:
 
 def check_structure(op: OnnxOp) -> None:
     """Raise VerifyException when ``op`` has other counts, attributes or regions than the standard says."""
+    check_form(op)
     operator = op.operator
     _check_count("input", [value is not None for value in op.input_list()], operator.inputs)
     _check_count("output", [type != ABSENT for type in op.result_types], operator.outputs)
     _check_attributes(op, operator)
-    _check_regions(op)
 
 
 def check_types(op: OnnxOp) -> None:
@@ -43,6 +43,22 @@ def check_types(op: OnnxOp) -> None:
     operator = op.operator
     inputs = [None if value is None else value.type for value in op.input_list()]
     _check_types(operator, inputs, [None if type == ABSENT else type for type in op.result_types])
+
+
+def check_form(op: OnnxOp) -> None:
+    """Raise VerifyException for what no operator can have: regions that are not one block, impossible positions."""
+    _check_absent(op)
+    _check_regions(op)
+
+
+def _check_absent(op: OnnxOp) -> None:
+    """Check that the positions of absent inputs rise, and are positions of inputs."""
+    if op.absent is None:
+        return
+    positions = list(op.absent.get_values())
+    count = len(op.operands) + len(positions)
+    if positions != sorted(set(positions) & set(range(count))):
+        raise VerifyException(f"'absent' lists positions {positions} of {count} inputs")
 
 
 def _check_count(side: str, present: Sequence[bool], parameters: Sequence[Parameter]) -> None:
@@ -54,7 +70,7 @@ def _check_count(side: str, present: Sequence[bool], parameters: Sequence[Parame
             count = max(0, len(present) - position)
             if count < parameter.min_count:
                 raise VerifyException(f"{side} '{parameter.name}' needs at least {parameter.min_count} values")
-        elif not parameter.optional and (position >= len(present) or not present[position]) and side == "input":
+        elif not parameter.optional and (position >= len(present) or (side == "input" and not present[position])):
             raise VerifyException(f"{side} '{parameter.name}' is missing")
 
 

@@ -11,6 +11,7 @@ the group of its code range (``_INPUT``, ``_OPTIONS``, ...) and run ``python -m 
 | GE4xxx | compilation: no kernel fits, on-chip memory overflow             |
 | GE5xxx | OM files                                                         |
 | GE6xxx | run time                                                         |
+| GE9xxx | faults of this program                                           |
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ _INPUT = {
     ),
     "GE1015": ErrorKind(
         "opset of the model is not supported",
-        "The model asks for a newer opset than the installed onnx package knows, or for two versions of one domain.",
+        "The model asks for a newer opset than the installed onnx package knows, for one that cannot exist, or for two "
+        "versions of one domain.",
         "Export the model with an older opset, or install a newer onnx package.",
     ),
     "GE1016": ErrorKind(
@@ -517,7 +519,15 @@ _RUN_TIME: dict[str, ErrorKind] = {
     ),
 }
 
-ERRORS: dict[str, ErrorKind] = {**_INPUT, **_OPTIONS, **_IR, **_COMPILE, **_OM_FILE, **_RUN_TIME}
+_INTERNAL: dict[str, ErrorKind] = {
+    "GE9001": ErrorKind(
+        "internal error",
+        "The program met something that it does not foresee: a fault of the program, also where the file is damaged.",
+        "Report this with the file that shows it; --debug shows the traceback.",
+    ),
+}
+
+ERRORS: dict[str, ErrorKind] = {**_INPUT, **_OPTIONS, **_IR, **_COMPILE, **_OM_FILE, **_RUN_TIME, **_INTERNAL}
 """Every code with its meaning: the one table behind the messages and docs/errors.md."""
 
 
@@ -545,6 +555,12 @@ class GeError(Exception):
             lines.append(f"  at: {self.where}")
         lines += [f"  why: {self.why}", f"  fix: {self.remedy}"]
         return "\n".join(lines)
+
+
+def internal_error(error: Exception, during: str = "", where: str | None = None) -> GeError:
+    """The error GE9001 for an exception that only a fault of ours raises, ``during`` something. Raise it from that."""
+    prefix = f"{during}: " if during else ""
+    return GeError("GE9001", f"{prefix}internal error: {type(error).__name__}: {error}", where)
 
 
 _LONGEST = 1000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block
 
@@ -20,6 +21,13 @@ def body_of(function: FuncOp) -> Block:
         end = "nothing" if block.last_op is None else f"'{block.last_op.name}'"
         raise GeError("GE3004", f"function @{name} ends with {end}, not with 'func.return'", where(function), _WHY)
     return block
+
+
+def refuse_branches(module: ModuleOp) -> None:
+    """Refuse a module with a function of several blocks, which no pass of this project follows. Raises GE3004."""
+    for op in module.ops:
+        if isinstance(op, FuncOp) and len(op.body.blocks) > 1:
+            body_of(op)
 
 
 _WHY = "The functions of a model run from their first operation to the last and return; conditions are regions."

@@ -5,7 +5,8 @@ What :class:`GeParser` adds to xDSL 0.75:
 * every operation gets the position of its text as location, inside the node name when it has one;
 * ``0x…`` in ``dense<…>`` and ``array<…>`` of floats are the bits of the value, not an integer;
 * string literals are UTF-8, so that names in any language stay strings;
-* integer types have a largest width;
+* integer types have a largest width, shapes a largest rank, and ``dense`` a largest size: a few characters of text
+  would otherwise take any time and memory;
 * ``#ge.weights<…>`` find their files relative to the text (see :mod:`ge.ir.weights`);
 * tokens are cut by one regular expression, and a tensor type or array that was read before is not read again.
 
@@ -15,6 +16,7 @@ Errors are :class:`~ge.ir.errors.GeError` GE3001 with ``file:line:column`` when 
 
 from __future__ import annotations
 
+import math
 import re
 from bisect import bisect_left
 from collections.abc import Callable
@@ -51,7 +53,7 @@ from xdsl.utils.lexer import Input, Position, Span, Token
 from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
 from ge.ir.attributes import position_of
-from ge.ir.errors import GeError
+from ge.ir.errors import GeError, internal_error
 from ge.ir.locations import position
 from ge.ir.registry import context
 from ge.ir.weights import WeightsReader
@@ -83,6 +85,14 @@ _PUNCTUATION = {kind.value: kind for kind in MLIRTokenKind if isinstance(kind.va
 
 MAX_INTEGER_WIDTH = 4096
 """Bits of an integer type. The range of a type is computed, which takes for ever for the widths that text can name."""
+
+MAX_RANK = 256
+"""Dimensions of a shape; NumPy has at most 64."""
+
+MAX_DENSE_ELEMENTS = 1 << 20
+"""Elements of ``dense<...>``, which ``dense<0.0>`` spreads one number over. Larger constants are ``#ge.weights``."""
+
+_SHAPE_OF_TOO_HIGH_RANK = re.compile(rf"(?:(?:[0-9]+|\?)\s*x\s*){{{MAX_RANK + 1}}}")
 
 
 class GeLexer(MLIRLexer):
@@ -206,6 +216,18 @@ class GeParser(Parser):
             self.raise_error(f"integers have at most {MAX_INTEGER_WIDTH} bits", token.span)
         return cast("TypeAttribute | None", found)
 
+    def parse_dimension_list(self) -> list[int]:
+        if _SHAPE_OF_TOO_HIGH_RANK.match(self.lexer.input.content, self._current_token.span.start):
+            self.raise_error(f"a shape has at most {MAX_RANK} dimensions")
+        return super().parse_dimension_list()
+
+    def _parse_dense_literal_type(self) -> Any:
+        start = self._current_token.span
+        type: Any = super()._parse_dense_literal_type()
+        if math.prod(type.get_shape()) > MAX_DENSE_ELEMENTS:
+            self.raise_error(f"dense<...> has at most {MAX_DENSE_ELEMENTS} elements, not those of {type}", start)
+        return type
+
     # Speed
 
     def _parse_optional_builtin_parametrized_type(self) -> TypeAttribute | None:
@@ -322,7 +344,8 @@ def parse_module(
 
     Weights files are looked for in the folder of the file, or in the current folder for a text, and compared with their
     digests unless ``verify_weights`` is false. ``name`` is the file name in locations and errors. The module is not
-    verified. Raises GeError: GE1001 or GE1004 for the file, GE3001 for the text, GE3006 or GE3007 for weights.
+    verified. Raises GeError: GE1001 or GE1004 for the file, GE3001 for the text, GE3006 or GE3007 for weights, and
+    GE9001 for a fault of ours.
     """
     folder = None
     if isinstance(source, Path) or (source.endswith(".mlir") and "\n" not in source):
@@ -351,9 +374,7 @@ def parse_text(
     except (ValueError, OverflowError, NotImplementedError, VerifyException) as error:  # what operations say of text
         raise GeError("GE3001", str(error) or type(error).__name__, _stop(parser, name)) from error
     except Exception as error:
-        what = f"internal error: {type(error).__name__}: {error}"
-        remedy = "Report this with the text; --debug shows the traceback."
-        raise GeError("GE3001", what, _stop(parser, name), remedy=remedy) from error
+        raise internal_error(error, where=_stop(parser, name)) from error
 
 
 def _stop(parser: GeParser | None, name: str) -> str:

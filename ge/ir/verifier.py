@@ -19,6 +19,7 @@ from ge.ir.attributes import LayoutAttr
 from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.ir.notes import verify_notes
+from ge.ir.registry import DIALECTS
 
 
 def verify_module(module: Operation) -> None:
@@ -27,7 +28,7 @@ def verify_module(module: Operation) -> None:
     Raises GE3002 for an operation that breaks its definition or has a wrong note (:mod:`ge.ir.notes`), and GE3003 for a
     value that is used where it is not visible: before its definition in a block, outside its region, or inside an
     operation that is isolated from what is around it. In regions of several blocks, values of other blocks count as
-    visible.
+    visible; operations of this project are in regions of one block.
     """
     _verify_uses(module, set())
     _verify(module)
@@ -65,6 +66,7 @@ def _verify(op: Operation) -> None:
         with _located(op):
             _verify_definition(op)
     for region in op.regions:
+        _verify_blocks(region)
         for block in region.blocks:
             for inner in block.ops:
                 _verify(inner)
@@ -103,6 +105,17 @@ def _verify_types(op: Operation) -> None:
                 storage_shape(type.encoding.format.data, type.get_shape())
             except ValueError as error:
                 raise VerifyException(str(error)) from error
+
+
+def _verify_blocks(region: Region) -> None:
+    """Check that operations of this project are in regions of one block: no pass follows branches between blocks."""
+    if len(region.blocks) < 2:
+        return
+    for block in region.blocks:
+        for op in block.ops:
+            if op.name.partition(".")[0] in DIALECTS:
+                what = f"'{op.name}' is in a region of {len(region.blocks)} blocks, not one"
+                raise GeError("GE3002", what, where(op), remedy="Write branches as regions: onnx.If or scf.if.")
 
 
 def _verify_end(block: Block, region: Region) -> None:

@@ -42,8 +42,8 @@ def _asked_of_operands(op: Operation, wanted: Wanted) -> Sequence[str | None]:
     """The format that `op` wants each operand in, given what is wanted of its result."""
     if isinstance(op, HostOp | ReturnOp):
         return ["ND"] * len(op.operands)
-    if not op.operands:
-        return []
+    if not op.operands or not op.results:
+        return [None] * len(op.operands)
     result = op.results[0]
     if isinstance(op, CastOp):
         return [wanted.get(result)]

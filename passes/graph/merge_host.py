@@ -72,7 +72,7 @@ def merge(members: list[HostOp]) -> None:
             for argument, operand in zip(member.body.block.args, member.inputs, strict=True)
         }
         for inner in list(member.body.block.ops)[:-1]:
-            region.add(inner.clone(mapping))
+            region.block.add_op(inner.clone(mapping))
         for output, inside in zip(member.outputs, member.results_inside, strict=True):
             region.define(output, mapping.get(inside, inside))
     kept = [output for member in members for output in member.outputs if _used_outside(output, members)]

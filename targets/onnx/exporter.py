@@ -39,6 +39,7 @@ from ge.dialects.onnx.registered import plugin_of
 from ge.dialects.onnx.shape_inference import AI_ONNX
 from ge.ir.collection import collection_paused
 from ge.ir.errors import GeError
+from ge.ir.functions import body_of
 from ge.ir.locations import where
 from ge.ir.weights import atomic_write
 from ge.targets.onnx.adapters.graphs import graphs_of
@@ -69,7 +70,7 @@ def export_model(
     if main is None:
         raise GeError("GE3004", "the module has no function to export", where(module))
     builder = GraphBuilder(tensor=tensor, scoped=target_opset is None)
-    graph = builder.block(main.body.block, main)
+    graph = builder.block(body_of(main), main)
     if "onnx.graph_name" not in main.attributes:
         graph.name = "main"
     model = _model(graph, module, main)
@@ -133,7 +134,7 @@ def export_region(
 
 def _function(function: FuncOp, tensor: TensorMaker, scoped: bool) -> FunctionProto:
     """A function of the model."""
-    graph = GraphBuilder(tensor=tensor, scoped=scoped, only_nodes=True).block(function.body.block, function)
+    graph = GraphBuilder(tensor=tensor, scoped=scoped, only_nodes=True).block(body_of(function), function)
     domain, name, overload = split_symbol(function.sym_name.data)
     proto = FunctionProto(domain=domain, name=name, node=graph.node, value_info=graph.value_info)
     if overload:

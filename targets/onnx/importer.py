@@ -40,11 +40,12 @@ from ge.maths.symbols import Interval
 from ge.targets.onnx.adapters.graphs import graphs_of
 from ge.targets.onnx.adapters.schemas import histories
 from ge.targets.onnx.adapters.table import keeps_meaning
+from ge.targets.onnx.foreign_errors import error_of
 from ge.targets.onnx.graph_importer import FunctionKey, GraphImporter, graph_inputs, graph_notes, strings
 from ge.targets.onnx.input_shapes import fix_input_shapes, forget_placeholders
 from ge.targets.onnx.model_file import ModelFile, open_model
 from ge.targets.onnx.node_attributes import GRAPHS, complete_kinds, node_attributes
-from ge.targets.onnx.opsets import Upgrade, check_node, domain_versions, mark_functions
+from ge.targets.onnx.opsets import Upgrade, check_node, check_versions, domain_versions, mark_functions, refuse_note
 
 
 def import_model(
@@ -53,16 +54,19 @@ def import_model(
     """The module of a model file (or of a model in memory), at the newest opset and with inferred types.
 
     ``input_shapes`` fixes the shape of inputs by name. Raises GeError GE1001 and GE1010 to GE1020, GE3015 for a node
-    whose inputs contradict each other, and GE3016 when the model states something else of a result than is inferred.
+    whose inputs contradict each other, GE3016 when the model states something else of a result than is inferred, GE6009
+    when memory is not enough, and GE9001 for a fault of ours.
     """
     model = open_model(source)
     try:
         with collection_paused():
             module = _import(model, input_shapes or {})
-    except GeError:
+    except GeError as error:
+        if error.where is None:
+            error.where = model.name
         raise
-    except Exception as error:  # a damaged model can break any assumption of this package and of onnx
-        raise GeError("GE1020", f"'{model.name}': {error}", model.name) from error
+    except Exception as error:
+        raise error_of(error, model.name) from error
     if input_shapes:
         forget_stated_types(module)
     return module
@@ -71,7 +75,10 @@ def import_model(
 def _import(model: ModelFile, input_shapes: Mapping[str, Sequence[Asked]]) -> ModuleOp:
     for node in _nodes(model.proto):
         complete_kinds(node)
+        refuse_note(node, model.name)
     versions = domain_versions(model.proto, model.name)
+    for function in model.proto.functions:
+        check_versions(function.opset_import, f"function '{function.name}' of '{model.name}'", model.name)
     if not all(_can_stay(function, versions, model.name) for function in model.proto.functions):
         mark_functions(model.proto, versions[""])
         model.proto = _inline_functions(model)

@@ -6,7 +6,6 @@ Nothing large is copied: tensors are views of the memory-mapped model file or of
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from google.protobuf.message import Message
 
 from ge.ir.constants import MAX_DENSE_BYTES
 from ge.ir.errors import GeError
-from ge.maths.expansion import expanded_size
+from ge.targets.onnx.limits import check_nodes, check_parts
 from ge.targets.onnx.wire import PIECE_MARK, WireError, split, split_message
 
 
@@ -130,7 +129,12 @@ def _from_bytes(data: memoryview, name: str, file: Path | None, folders: tuple[P
         raise GeError("GE1010", f"'{name}' is empty", name)
     try:
         skeleton, ranges = split(data, MAX_DENSE_BYTES)
+        check_parts(memoryview(skeleton), name)
         proto = onnx.ModelProto.FromString(skeleton)
+    except GeError:
+        raise
+    except RecursionError as error:
+        raise GeError("GE1020", f"'{name}': graphs are nested too deeply", name) from error
     except WireError as error:
         raise _malformed(data, name, f"the message breaks off at byte {error.position} of {len(data)}") from error
     except Exception as error:
@@ -146,7 +150,7 @@ def _checked(model: ModelFile) -> ModelFile:
         raise GeError("GE1020", f"'{name}': {culprit} is not UTF-8 text", name)
     if not proto.HasField("graph") or not (proto.ir_version or proto.opset_import):
         raise GeError("GE1010", f"'{name}' has no graph or no version", name)
-    _check_expansion(proto, name)
+    check_nodes(proto, name)
     return model
 
 
@@ -159,40 +163,6 @@ def _not_text(message: Message) -> str | None:
         if descriptor.type == descriptor.TYPE_MESSAGE and (culprit := next(filter(None, map(_not_text, values)), None)):
             return culprit
     return None
-
-
-MAX_INLINED_NODES = 200_000
-"""Nodes that a model may come to when its functions are inlined: functions that call two others double it each time."""
-
-
-def _check_expansion(model: onnx.ModelProto, name: str) -> None:
-    """Refuse functions that call each other in a circle, or come to too many nodes."""
-    if not model.functions:
-        return
-    owners = {"": model.graph, **{_callee(function, function.name): function for function in model.functions}}
-    nodes = {key: list(_all_nodes(owner)) for key, owner in owners.items()}
-    calls = {key: [_callee(node, node.op_type) for node in own] for key, own in nodes.items()}
-    try:
-        size = expanded_size("", {key: len(own) for key, own in nodes.items()}, calls)
-    except ValueError as error:
-        raise GeError("GE1020", f"'{name}': {error}", name) from error
-    if size > MAX_INLINED_NODES:
-        what = f"the functions of '{name}' come to {size} nodes when they are inlined"
-        raise GeError("GE1020", what, name, f"More than {MAX_INLINED_NODES} nodes are refused.")
-
-
-def _callee(proto: onnx.NodeProto | onnx.FunctionProto, name: str) -> str:
-    """What identifies a function, and the node that calls it."""
-    return f"{proto.domain}::{name}" + (f":{proto.overload}" if proto.overload else "")
-
-
-def _all_nodes(owner: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.NodeProto]:
-    """The nodes of a graph or function, and those of the graphs in them."""
-    for node in owner.node:
-        yield node
-        for attribute in node.attribute:
-            for graph in (attribute.g, *attribute.graphs):
-                yield from _all_nodes(graph)
 
 
 def _malformed(data: memoryview, name: str, what: str) -> GeError:

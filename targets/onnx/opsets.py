@@ -6,11 +6,22 @@ opset each node is written for, what is illegal there, and how a refusal is repo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TypeProto, ValueInfoProto, helper, inliner
+from onnx import (
+    FunctionProto,
+    GraphProto,
+    ModelProto,
+    NodeProto,
+    OperatorSetIdProto,
+    TypeProto,
+    ValueInfoProto,
+    helper,
+    inliner,
+)
 
-from ge.dialects.onnx import OPSET
+from ge.dialects.onnx import ML_OPSET, OPSET
+from ge.dialects.onnx.ops import ML_DOMAIN
 from ge.dialects.onnx.shape_inference import infer_types, value_types
 from ge.ir.errors import GeError
 from ge.targets.onnx.adapters.conversion import (
@@ -30,20 +41,46 @@ LOWEST_TARGET = 11
 
 
 def domain_versions(model: ModelProto, name: str) -> dict[str, int]:
-    """The version of each domain that the model imports; ``ai.onnx`` is another name of the empty domain.
+    """The version of each domain that the model imports. Raises GE1015; see :func:`check_versions`."""
+    versions = check_versions(model.opset_import, f"'{name}'", name)
+    versions.setdefault("", 1)
+    return versions
 
-    Raises GE1015 for two versions of one domain and for an opset that is newer than ours.
+
+def check_versions(entries: Iterable[OperatorSetIdProto], owner: str, name: str) -> dict[str, int]:
+    """The version of each domain that the model ``name`` or a function of it (``owner``) imports.
+
+    ``ai.onnx`` is another name of the empty domain. Raises GE1015 for two versions of one domain, for a version that is
+    newer than ours, and for one that cannot exist.
     """
     versions: dict[str, int] = {}
-    for entry in model.opset_import:
+    for entry in entries:
         domain = "" if entry.domain == "ai.onnx" else entry.domain
         if versions.setdefault(domain, entry.version) != entry.version:
-            what = f"'{name}' imports domain '{domain or 'ai.onnx'}' twice, as {versions[domain]} and {entry.version}"
+            what = f"{owner} imports domain '{domain or 'ai.onnx'}' twice, as {versions[domain]} and {entry.version}"
             raise GeError("GE1015", what, name)
-    versions.setdefault("", 1)
-    if versions[""] > OPSET:
-        raise GeError("GE1015", f"'{name}' uses opset {versions['']}, the newest known is {OPSET}", name)
+        oldest, newest = _KNOWN_VERSIONS.get(domain, _POSSIBLE_VERSIONS)
+        if entry.version > newest:
+            known = f"the newest known is {newest}"
+        elif entry.version < oldest:
+            known = f"the oldest is {oldest}"
+        else:
+            continue
+        of = f" of domain '{domain}'" if domain else ""
+        raise GeError("GE1015", f"{owner} uses opset {entry.version}{of}, {known}", name)
     return versions
+
+
+_KNOWN_VERSIONS = {"": (1, OPSET), ML_DOMAIN: (1, ML_OPSET)}
+_POSSIBLE_VERSIONS = (0, 2**31 - 1)
+"""Of a domain that nothing is known of: the number is 0 where the model leaves it out; onnx takes 32 bits."""
+
+
+def refuse_note(node: NodeProto, name: str) -> None:
+    """Raise GE1020 for a node with the note that only :func:`mark_functions` writes."""
+    if any(entry.key == OPSET_NOTE for entry in node.metadata_props):
+        what = f"metadata '{OPSET_NOTE}' of a node is reserved for this compiler"
+        raise GeError("GE1020", what, f"{name}, {_named(node)}", remedy="Take it out of the model.")
 
 
 def check_node(node: NodeProto, version: int, where: str) -> None:

@@ -8,11 +8,11 @@ from typing import Any, cast
 
 import numpy as np
 from onnx import SparseTensorProto, TensorProto, numpy_helper
-from xdsl.dialects.builtin import ArrayAttr, BytesAttr, DenseIntOrFPElementsAttr, DictionaryAttr, TensorType
+from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, DictionaryAttr, TensorType
 from xdsl.ir import Attribute
 
 from ge.dialects.onnx import STRING, SparseAttr, TensorAttr
-from ge.dialects.onnx.attributes import literal_of, string_attr
+from ge.dialects.onnx.attributes import literal_of, string_attrs
 from ge.dialects.onnx.protos import SUB_BYTE, element_type_of, tensor_notes
 from ge.dialects.onnx.types import tensor_type
 from ge.ir.attributes import WeightsAttr
@@ -99,7 +99,7 @@ def _strings(tensor: TensorProto, model: ModelFile) -> tuple[Attribute, TensorTy
     if len(items) != math.prod(tensor.dims):
         what = f"tensor '{tensor.name}' of shape {list(tensor.dims)} has {len(items)} strings"
         raise GeError("GE1014", what, model.name)
-    return ArrayAttr(map(string_attr, items)), TensorType(STRING, tensor.dims)
+    return string_attrs(items), TensorType(STRING, tensor.dims)
 
 
 def _array(tensor: TensorProto, model: ModelFile) -> Any:

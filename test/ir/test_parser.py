@@ -91,11 +91,14 @@ def test_aliases() -> None:
 
 
 @pytest.mark.parametrize(
-    ("raised", "what"),
-    [(ValueError("no such size"), "no such size"), (KeyError("size"), "internal error: KeyError: 'size'")],
+    ("raised", "code", "what"),
+    [
+        (ValueError("no such size"), "GE3001", "no such size"),
+        (KeyError("size"), "GE9001", "internal error: KeyError: 'size'"),
+    ],
 )
 def test_a_fault_of_a_parse_method_is_no_error_of_the_text(
-    raised: Exception, what: str, monkeypatch: pytest.MonkeyPatch
+    raised: Exception, code: str, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def parse(*_: object) -> None:
         raise raised
@@ -103,4 +106,4 @@ def test_a_fault_of_a_parse_method_is_no_error_of_the_text(
     monkeypatch.setattr("xdsl.dialects.func.ReturnOp.parse", parse)
     with pytest.raises(GeError) as error:
         parse_module("func.func @f() {\n  func.return\n}", name="t.mlir")
-    assert (error.value.code, error.value.what) == ("GE3001", what)
+    assert (error.value.code, error.value.what) == (code, what)

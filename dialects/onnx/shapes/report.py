@@ -14,6 +14,7 @@ from ge.dialects.onnx.shapes.inference import Inference, infer_function
 from ge.dialects.onnx.shapes.input_shapes import input_names
 from ge.dialects.onnx.shapes.values import Tensor, Value, dim_text, integers, shape_text
 from ge.dialects.onnx.types import ABSENT
+from ge.ir.functions import body_of
 from ge.ir.locations import node_names
 from ge.maths.symbols import Expression
 
@@ -40,7 +41,7 @@ def shape_table(module: ModuleOp) -> str:
 
 def _function_rows(function: FuncOp) -> Iterator[Sequence[str]]:
     inference = infer_function(function)
-    block = function.body.block
+    block = body_of(function)
     for name, argument in zip(input_names(function), block.args, strict=True):
         yield _row(inference, argument, name, "", 0)
     yield from _block_rows(inference, block, 0)

@@ -12,7 +12,9 @@ from onnx.defs import OpSchema
 
 @cache
 def schema_at(op_type: str, opset: int, domain: str = "") -> OpSchema | None:
-    """The definition of an operator that is valid at an opset, or None."""
+    """The definition of an operator that is valid at an opset, or None; also for a number that onnx has no room for."""
+    if not 0 < opset < 1 << 31:
+        return None
     try:
         return defs.get_schema(op_type, opset, domain)
     except defs.SchemaError:

@@ -9,11 +9,11 @@
 | ``-O2`` | fewer operators that compute the same formula with the same constants: results move by a rounding at most |
 | ``-O3`` | everything: constants computed anew (folded weights, joined products) and rounded once |
 
-A local rewrite belongs into ``SIMPLIFY`` or ``RECOGNISE``, whose passes consist of rules and share one worklist: what
-one of them uncovers the others see at once. A pass that looks at a whole block has a place of its own in ``ONNX`` or
-``GRAPH``. Order inside a worklist is the order in which rules are tried on one operation.
+A local rewrite belongs into ``SIMPLIFY``, ``RECOGNISE`` or ``COMPUTE``, whose passes consist of rules and share one
+worklist: what one of them uncovers the others see at once. A pass that looks at a whole block has a place of its own in
+``ONNX``, ``GRAPH`` or ``KERNELS``. In a worklist, rules are tried on one operation in the order of the passes.
 
-:func:`onnx_pipeline` and :func:`graph_pipeline` give the texts; ``ge-opt -O2 --print-pipeline`` shows them, and ``-p``
+:func:`onnx_pipeline` and its siblings give the texts; ``ge-opt -O2 --print-pipeline`` shows them, and ``-p``
 takes them back. docs/optimiser.md describes the levels for users.
 """
 
@@ -69,43 +69,66 @@ PREPARE = (
     Step("infer-shapes", 0),
     Step("decompose-custom", 0, use="device"),
     Step("constant-fold", 0),
+    Step("merge-constants", 1),
 )
 
-SIMPLIFY = Worklist(
-    (
-        Step("eliminate-identity", 1),
-        Step("inline-if", 1),
-        Step("merge-reshape", 1),
-        Step("merge-slice", 1),
-        Step("gather-to-slice", 1),
-        Step("eliminate-concat-split", 1),
-        Step("merge-slices-to-split", 1),
-    )
-)  # fmt: skip
-"""Fewer operators, not other ones."""
+SIMPLIFY = (
+    Step("eliminate-identity", 1),
+    Step("inline-if", 1),
+    Step("simplify-loop", 1),
+    Step("drop-unused-results", 1),
+    Step("merge-reshape", 1),
+    Step("merge-reshape-into-reduce", 1),
+    Step("merge-slice", 1),
+    Step("gather-to-slice", 1),
+    Step("merge-slices-to-split", 1),
+    Step("eliminate-concat-split", 1),
+    Step("hoist-loop-invariants", 2),
+    Step("unroll-loop", 3),
+)
+"""Passes of rules that leave fewer operators, not other ones."""
 
-RECOGNISE = Worklist(
-    (
-        Step("fusion-rules", 2, is_fusion=True, rules=(
-            *(Step(rule, 3) for rule in ("add-constants", "subtract-constant", "multiply-constants")),
-            *(Step(rule, 3) for rule in ("divide-by-constant", "divide-divided")),
-            *(Step(f"layer-norm{part}", 2, "model") for part in ("", "-scale", "-scale-constant", "-shift")),
-            *(Step(f"rms-norm{part}", 2, "model") for part in ("", "-scale")),
-            *(Step(f"roi-align{part}", NEVER) for part in ("", "-max")),
-        )),
-    )
+RECOGNISE = (
+    Step("recognise-softmax", 2, is_fusion=True),
+    Step("recognise-layer-norm", 2, use="model", is_fusion=True),
+    Step("recognise-rms-norm", 2, use="model", is_fusion=True),
+    Step("recognise-group-norm", 2, use="model", is_fusion=True),
+    Step("recognise-gelu", 2, is_fusion=True),
+    Step("recognise-swish", 2, is_fusion=True),
+    Step("recognise-hard-swish", 2, is_fusion=True),
+    Step("onnx-recognise-activations", 2, is_fusion=True),
+    Step("recognise-reductions", 2, is_fusion=True),
+    Step("recognise-reduce-mean", 2, is_fusion=True),
+    Step("fuse-pad", 2, is_fusion=True),
+    Step("fuse-matmul-add", 2, is_fusion=True),
+    Step("algebraic-simplify", 2),
+)
+"""Passes of rules that put one operator in the place of several; those for models only make what has no kernel."""
+
+COMPUTE = (
+    Step("strength-reduction", 2, rules=tuple(
+        Step(rule, 3) for rule in ("divide-by-constant", "sum-of-scaled", "mean-of-scaled")
+    )),
+    Step("combine-constants", 3),
+    Step("onnx-fold-conv-bn", 3, use="model", is_fusion=True),
+    Step("fold-scale-into-conv", 3, is_fusion=True),
+    Step("fold-consecutive-linear", 3, is_fusion=True),
 )  # fmt: skip
-"""One operator in the place of the chain that exporters write."""
+"""Passes of rules that compute constants anew; they come last, because they break what is recognised by its numbers.
+
+The graph level folds batch normalisation together with the activation after it, so models alone do it here."""
 
 ONNX: tuple[Step | Worklist, ...] = (
     *PREPARE,
+    Worklist(SIMPLIFY),
     Step("fold-shape-ops", 1),
-    SIMPLIFY,
     Step("onnx-cse", 1),
-    RECOGNISE,
+    Worklist((*SIMPLIFY, *RECOGNISE)),
+    Worklist((*SIMPLIFY, *RECOGNISE, *COMPUTE)),
+    Step("onnx-cse", 1),
     Step("onnx-dce", 1),
 )
-"""The passes on the model, in order."""
+"""The passes on the model, in order. A worklist that a level runs already is not run again."""
 
 GRAPH: tuple[Step | Worklist, ...] = (
     Step("graph-fold-constants", 1),
@@ -119,6 +142,15 @@ GRAPH: tuple[Step | Worklist, ...] = (
     Step("fuse-binary-activation", 2, is_fusion=True),
 )
 """The passes on the graph of the device, in order; there is no graph level when the model stays a model."""
+
+KERNELS: tuple[Step | Worklist, ...] = (
+    Step("fuse-conv-add", 2, is_fusion=True),
+    Step("fuse-elementwise", 2, is_fusion=True),
+    Step("autofuse", 3, is_fusion=True),
+)
+"""The passes on the graph once its values have storage formats: they join operations in one kernel."""
+
+_ALL = (*ONNX, *GRAPH, *KERNELS)
 
 
 def parse_level(text: str) -> int:
@@ -139,34 +171,48 @@ def graph_pipeline(level: int) -> str:
     return ",".join(_texts(GRAPH, level, "device"))
 
 
+def kernel_pipeline(level: int) -> str:
+    """The passes of a level that join operations of the device in one kernel, as a pipeline text."""
+    return ",".join(_texts(KERNELS, level, "device"))
+
+
 def fusion_passes() -> frozenset[str]:
     """The passes that make one operation of several: what ``--no-fusion`` leaves out."""
-    return frozenset(step.text for step in _steps((*ONNX, *GRAPH)) if step.is_fusion)
+    return frozenset(step.text for step in _steps(_ALL) if step.is_fusion)
 
 
 def needed_passes() -> frozenset[str]:
     """The passes that every level runs; nothing switches them off."""
-    return frozenset(step.text for step in _steps((*ONNX, *GRAPH)) if step.level == 0)
+    return frozenset(step.text for step in _steps(_ALL) if step.level == 0)
 
 
 def graph_fusions() -> frozenset[str]:
     """The passes that ``ALL`` of the section ``GraphFusion`` of a switch file means: those that fuse no kernels."""
-    return frozenset(step.text for step in _steps((*ONNX, *GRAPH)) if step.level > 0) - buffer_fusions()
+    return frozenset(step.text for step in _steps(_ALL) if step.level > 0) - buffer_fusions()
 
 
 def buffer_fusions() -> frozenset[str]:
     """The passes that ``ALL`` of the section ``UBFusion`` means: operations of the device joined in one kernel."""
-    return frozenset(step.text for step in _steps(GRAPH) if step.is_fusion)
+    return frozenset(step.text for step in _steps((*GRAPH, *KERNELS)) if step.is_fusion)
 
 
-def _texts(table: Sequence[Step | Worklist], level: int, use: Use) -> Iterator[str]:
+def _texts(table: Sequence[Step | Worklist], level: int, use: Use) -> list[str]:
+    """The texts of the passes that a level runs; what has just run is not run again."""
+    texts: list[str] = []
     for entry in table:
         steps = [step for step in _steps([entry]) if step.runs(level, use)]
-        if isinstance(entry, Step):
-            yield from (step.text for step in steps)
-        elif steps:
-            off = ",".join(rule.text for step in steps for rule in step.rules if not rule.runs(level, use))
-            yield f"simplify{{passes={','.join(step.text for step in steps)}{f' off={off}' if off else ''}}}"
+        text = (
+            _worklist_text(steps, level, use) if isinstance(entry, Worklist) else "".join(each.text for each in steps)
+        )
+        if text and text not in texts[-1:]:
+            texts.append(text)
+    return texts
+
+
+def _worklist_text(steps: Sequence[Step], level: int, use: Use) -> str:
+    off = ",".join(rule.text for step in steps for rule in step.rules if not rule.runs(level, use))
+    passes = ",".join(step.text for step in steps)
+    return f"simplify{{passes={passes}{f' off={off}' if off else ''}}}" if passes else ""
 
 
 def _steps(table: Sequence[Step | Worklist]) -> Iterator[Step]:

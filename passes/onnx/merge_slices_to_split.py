@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from ge.dialects.onnx import OnnxOp, op_class, ranked
 from ge.ir.rewriting import RewriteRule, erase_if_unused, replace_value, rewrite_rule
 from ge.ir.rule_pass import RulePass
-from ge.passes.onnx.building import erase_unused, insert_before, new_op
+from ge.passes.onnx.building import erase_unused, insert_before, new_op, only_user
 from ge.passes.onnx.merge_slice import cuts_of
 
 
@@ -24,7 +24,8 @@ class MergeSlicesToSplitPass(RulePass):
        size, which together take every position once.
 
     Left alone: slices that overlap or leave something out; slices of several axes, backwards, or with steps; positions
-    that are not constant; slices in different blocks.
+    that are not constant; slices in different blocks; a slice that is only sliced again, which `merge-slice` makes one
+    of both.
     """
 
     name = "merge-slices-to-split"
@@ -52,6 +53,8 @@ def merge(op: OnnxOp) -> bool:
     ends = [parts[start][0] for start in ordered]
     if len(ordered) < 2 or ordered != [0, *ends[:-1]] or ends[-1] != size:
         return False
+    if any(_is_sliced_again(slice_op) for _, slice_op in parts.values()):
+        return False
     _replace(value, axis, [parts[start][1] for start in ordered])
     return True
 
@@ -60,6 +63,11 @@ def _slices(value: SSAValue, op: OnnxOp) -> Iterable[OnnxOp]:
     """The slices of a value in the block of one of them."""
     users = dict.fromkeys(use.operation for use in value.uses if use.index == 0)
     return [user for user in users if isinstance(user, type(op)) and user.parent is op.parent]
+
+
+def _is_sliced_again(op: OnnxOp) -> bool:
+    user = only_user(op.results[0])
+    return isinstance(user, type(op)) and cuts_of(user) is not None
 
 
 def _part(op: OnnxOp) -> tuple[int, int, int] | None:

@@ -94,3 +94,26 @@ func.func @steps(%x: tensor<4x6xf32>) {
   "test.op"(%a, %b) : (tensor<4x3xf32>, tensor<4x3xf32>) -> ()
   func.return
 }
+
+// Kept: a part that is sliced again
+// CHECK-LABEL: func.func @again
+// CHECK-NEXT:    %s0 = onnx.Constant dense<[0]> : tensor<1xi64>
+// CHECK-NEXT:    %s1 = onnx.Constant dense<[1]> : tensor<1xi64>
+// CHECK-NEXT:    %s3 = onnx.Constant dense<[3]> : tensor<1xi64>
+// CHECK-NEXT:    %s6 = onnx.Constant dense<[6]> : tensor<1xi64>
+// CHECK-NEXT:    %a = onnx.Slice(%x, %s0, %s3, %s0) : (tensor<6x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %b = onnx.Slice(%x, %s3, %s6, %s0) : (tensor<6x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x4xf32>
+// CHECK-NEXT:    %c = onnx.Slice(%b, %s1, %s6, %s1) : (tensor<3x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x3xf32>
+// CHECK-NEXT:    "test.op"(%a, %c) : (tensor<3x4xf32>, tensor<3x3xf32>) -> ()
+// CHECK-NEXT:    func.return
+func.func @again(%x: tensor<6x4xf32>) {
+  %s0 = onnx.Constant dense<0> : tensor<1xi64>
+  %s1 = onnx.Constant dense<1> : tensor<1xi64>
+  %s3 = onnx.Constant dense<3> : tensor<1xi64>
+  %s6 = onnx.Constant dense<6> : tensor<1xi64>
+  %a = onnx.Slice(%x, %s0, %s3, %s0) : (tensor<6x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x4xf32>
+  %b = onnx.Slice(%x, %s3, %s6, %s0) : (tensor<6x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x4xf32>
+  %c = onnx.Slice(%b, %s1, %s6, %s1) : (tensor<3x4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<3x3xf32>
+  "test.op"(%a, %c) : (tensor<3x4xf32>, tensor<3x3xf32>) -> ()
+  func.return
+}

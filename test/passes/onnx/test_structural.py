@@ -21,6 +21,7 @@ TEXTS = {
     "simplify_loop": "simplify-loop",
     "unroll_loop": "unroll-loop",
     "merge_reshape": "merge-reshape",
+    "merge_reshape_into_reduce": "merge-reshape-into-reduce",
     "merge_slice": "merge-slice",
     "merge_slices_to_split": "merge-slices-to-split",
 }

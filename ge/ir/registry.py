@@ -56,6 +56,7 @@ PASSES: dict[str, str] = {
     "fold-shape-ops": "ge.passes.onnx.fold_shape_ops:FoldShapeOpsPass",
     "merge-reshape": "ge.passes.onnx.merge_reshape:MergeReshapePass",
     "merge-reshape-into-reduce": "ge.passes.onnx.merge_reshape_into_reduce:MergeReshapeIntoReducePass",
+    "unflatten-softmax": "ge.passes.onnx.unflatten_softmax:UnflattenSoftmaxPass",
     "merge-slice": "ge.passes.onnx.merge_slice:MergeSlicePass",
     "gather-to-slice": "ge.passes.onnx.gather_to_slice:GatherToSlicePass",
     "merge-slices-to-split": "ge.passes.onnx.merge_slices_to_split:MergeSlicesToSplitPass",

@@ -19,6 +19,7 @@ TEXTS = {
     "merge_constants": "merge-constants",
     "onnx_cse": "onnx-cse",
     "simplify_loop": "simplify-loop",
+    "unflatten_softmax": "unflatten-softmax",
     "unroll_loop": "unroll-loop",
     "merge_reshape": "merge-reshape",
     "merge_reshape_into_reduce": "merge-reshape-into-reduce",

@@ -79,6 +79,7 @@ SIMPLIFY = (
     Step("drop-unused-results", 1),
     Step("merge-reshape", 1),
     Step("merge-reshape-into-reduce", 1),
+    Step("unflatten-softmax", 1),
     Step("merge-slice", 1),
     Step("gather-to-slice", 1),
     Step("merge-slices-to-split", 1),
@@ -87,19 +88,6 @@ SIMPLIFY = (
     Step("unroll-loop", 3),
 )
 """Passes of rules that leave fewer operators, not other ones."""
-SIMPLIFY = Worklist(
-    (
-        Step("eliminate-identity", 1),
-        Step("inline-if", 1),
-        Step("merge-reshape", 1),
-        Step("unflatten-softmax", 1),
-        Step("merge-slice", 1),
-        Step("gather-to-slice", 1),
-        Step("eliminate-concat-split", 1),
-        Step("merge-slices-to-split", 1),
-    )
-)  # fmt: skip
-"""Fewer operators, not other ones."""
 
 RECOGNISE = (
     Step("recognise-softmax", 2, is_fusion=True),

@@ -329,6 +329,11 @@ _COMPILE: dict[str, ErrorKind] = {
         "The operation was assigned to the AI Core, but no kernel covers its shapes or parameters.",
         "Report the operation: ge.dialects.graph.capabilities should have kept it on the host.",
     ),
+    "GE4023": ErrorKind(
+        "memory plan is wrong",
+        "A planned device program reads a value that something else has overwritten, or a slot is no legal place.",
+        "Plan the memory again with --plan-memory; report the program when the plan came from there.",
+    ),
     "GE4020": ErrorKind(
         "operation on tiles has no instructions",
         "Where its tiles lie does not suit the instructions of the core: rows that begin or end inside a block of 32 "

@@ -111,7 +111,9 @@ PASSES: dict[str, str] = {
     "plan-buffers": "ge.passes.cube.plan_buffers:PlanBuffers",
     "insert-sync": "ge.passes.cube.insert_sync:InsertSync",
     # to om
+    "order-launches": "ge.passes.graph.order_launches:OrderLaunchesPass",
     "plan-memory": "ge.passes.graph.plan_memory:PlanMemoryPass",
+    "check-memory": "ge.passes.graph.check_memory:CheckMemoryPass",
     "convert-program-to-om": "ge.lowering.program_to_om:ConvertProgramToOmPass",
 }
 

@@ -73,7 +73,7 @@ def plan_memory(program: FuncOp, reuse: bool = True, planner: Planner = "search"
     Without ``reuse`` every value keeps its slot for the whole run, which helps to look at them afterwards.
     """
     operations = list(body_of(program).ops)
-    root = _roots(program, operations)
+    root = value_roots(program, operations)
     offsets, weight_size = _plan_weights(operations)
     returned = [root[value] for value in operations[-1].operands]
     own = dict.fromkeys([*program.body.block.args, *(value for value in returned if value not in offsets)])
@@ -95,7 +95,7 @@ def plan_memory(program: FuncOp, reuse: bool = True, planner: Planner = "search"
     )
 
 
-def _roots(program: FuncOp, operations: Sequence[Operation]) -> dict[SSAValue, SSAValue]:
+def value_roots(program: FuncOp, operations: Sequence[Operation]) -> dict[SSAValue, SSAValue]:
     """For every value the one whose bytes it is: itself, or what it is a view of."""
     roots: dict[SSAValue, SSAValue] = {argument: argument for argument in program.body.block.args}
     for op in operations:

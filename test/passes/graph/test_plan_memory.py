@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from random import Random
-from typing import NamedTuple, cast
+from typing import NamedTuple, cast, get_args
 
 import numpy as np
 import pytest
@@ -28,9 +28,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, UnaryOp, ViewOp
+from ge.dialects.graph.base import ints
 from ge.ir.constants import array_of, constant_attr, static_shape, tensor_type_of
 from ge.ir.errors import GeError
-from ge.passes.graph.plan_memory import MemoryPlan, PlanMemoryPass, plan_memory
+from ge.passes.graph.check_memory import check_memory
+from ge.passes.graph.order_launches import OrderLaunchesPass
+from ge.passes.graph.plan_memory import MemoryPlan, PlanMemoryPass, Planner, plan_memory
 
 SPARE = 32
 
@@ -156,6 +159,39 @@ def test_no_value_is_overwritten_before_its_last_use(seed: int, size: int) -> No
     function, plan = planned(build(Random(seed), size))
     replay(function, plan)
     assert plan.lower_bound <= plan.arena_size <= plan.size_without_reuse
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 1 << 32), st.integers(1, 14), st.sampled_from(get_args(Planner)))
+def test_every_plan_passes_the_check(seed: int, size: int, planner: Planner) -> None:
+    """Also in the order that `order-launches` chooses, which never needs more than the one that was given."""
+    module = build(Random(seed), size)
+    given_order = plan_memory(main(module)).lower_bound
+    OrderLaunchesPass().apply(Context(), module)
+    module.verify()
+    PlanMemoryPass(planner=planner).apply(Context(), module)
+    check_memory(main(module))
+    replay(main(module), plan_memory(main(module), planner=planner))
+    assert plan_memory(main(module)).lower_bound <= given_order
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 1 << 32), st.integers(4, 14))
+def test_the_check_finds_what_the_replay_finds(seed: int, size: int) -> None:
+    """One result comes into the place of another value: both notice it, or it does no harm and neither does."""
+    random = Random(seed)
+    function, plan = planned(build(random, size))
+    launches = [op for op in function.body.block.ops if isinstance(op, LaunchOp)]
+    if len(launches) < 2:
+        return
+    moved, taken = random.sample(launches, 2)
+    moved.offsets = ints([integers(taken.offsets)[0], *integers(moved.offsets)[1:]])
+    try:
+        check_memory(function)
+    except GeError as error:
+        assert error.code == "GE4023"
+        with pytest.raises(AssertionError):
+            replay(function, plan)
 
 
 def chain(length: int) -> ModuleOp:

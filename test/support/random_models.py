@@ -91,7 +91,12 @@ class _ModelDrawer:
         self.opset: int = draw(st.sampled_from([OPSET, OPSET, OPSET, OPSET - 1, 20, 17, 16]))
         self.elements = ELEMENT_TYPES if self.opset == OPSET else PLAIN_TYPES
         self.domains: list[str] = draw(
-            st.lists(nonempty_names.filter(lambda domain: not domain.startswith("ai.onnx")), min_size=1, max_size=3)
+            st.lists(
+                nonempty_names.filter(lambda domain: not domain.startswith("ai.onnx")),
+                min_size=1,
+                max_size=3,
+                unique=True,
+            )
         )
         self.functions: list[Signature] = []
 

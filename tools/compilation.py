@@ -29,7 +29,7 @@ from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
 from ge.passes.graph.plan_memory import MemoryPlan, plan_memory
 from ge.passes.onnx.fusion_rules import FusionRulesPass
-from ge.passes.pipelines import DEFAULT_LEVEL, fusion_passes, graph_pipeline, onnx_pipeline
+from ge.passes.pipelines import DEFAULT_LEVEL, fusion_passes, graph_pipeline, kernel_pipeline, onnx_pipeline
 from ge.targets.ascend.soc import load_soc
 from ge.targets.onnx.importer import import_model
 from ge.tools.arrays import main_inputs
@@ -53,19 +53,20 @@ OPTIMISE = Stage("onnx-optimised", ("{onnx}",))
 LOWER = Stage("graph", ("convert-onnx-to-graph",))
 FUSE = Stage("graph-fused", ("{graph}",))
 ASSIGN = Stage("graph-assigned", ("assign-precision", "merge-host", "propagate-layout"))
+GROUP = Stage("graph-grouped", ("{kernels}",))
 TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc}}}",))
 CUBE = Stage("cube", ("convert-tile-to-cube{{soc={soc}}}",))
 PLAN = Stage("cube-planned", ("plan-buffers", "insert-sync"))
 PROGRAM = Stage("program", ("plan-memory{{soc={soc} reuse={reuse}}}",))
 WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
 
-STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, TILE, CUBE, PLAN, PROGRAM, WRITE)
+STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, GROUP, TILE, CUBE, PLAN, PROGRAM, WRITE)
 """The pipeline, in order."""
 
-OPTIONAL = (OPTIMISE, FUSE)
+OPTIONAL = (OPTIMISE, FUSE, GROUP)
 """Stages of which a pass may fail (:mod:`ge.tools.recovery`)."""
 
-WATCHED = (OPTIMISE, LOWER, FUSE, ASSIGN)
+WATCHED = (OPTIMISE, LOWER, FUSE, ASSIGN, GROUP)
 """Stages at the levels onnx and graph, which a fusion report is about."""
 
 NO_FUSION = Switches(dict.fromkeys(fusion_passes(), False))
@@ -193,6 +194,7 @@ def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
     values = {
         "onnx": onnx_pipeline(options.level, "device"),
         "graph": graph_pipeline(options.level),
+        "kernels": kernel_pipeline(options.level),
         "soc": load_soc(options.soc).name,
         "name": options.model.stem,
         "reuse": str(options.reuse_memory).lower(),

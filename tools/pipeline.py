@@ -167,8 +167,8 @@ def _convert_union(text: str | None, types: Sequence[Any]) -> Any:
 
 
 def pipeline_text(passes: Sequence[ModulePass]) -> str:
-    """Passes as a text that :func:`parse_pipeline` reads back; options with their default values are left out."""
-    return ",".join(map(_pass_text, passes))
+    """Passes, one on a line, as :func:`parse_pipeline` reads them; options with their default values are left out."""
+    return ",\n".join(map(_pass_text, passes))
 
 
 def _pass_text(each: ModulePass) -> str:

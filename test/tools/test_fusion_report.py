@@ -172,11 +172,12 @@ def test_levels_of_ge_opt(model: Path, tmp_path: Path, capsys: pytest.CaptureFix
         ge_opt.run([str(model), level, "-o", f"{tmp_path}/o.mlir"])
         counts.append(sum(op.name.startswith("onnx.") for op in parse_module(tmp_path / "o.mlir").walk()))
     assert counts == sorted(counts, reverse=True) and counts[0] > counts[-1]
+    printed: list[str] = []
     for option in ("-O2", "--oo_level=O2"):
         ge_opt.run([option, "--print-pipeline"])
-    first, second = capsys.readouterr().out.splitlines()
-    assert first == second
-    ge_opt.run([str(model), "-p", first, "-o", f"{tmp_path}/p.mlir"])
+        printed.append(capsys.readouterr().out)
+    assert printed[0] == printed[1]
+    ge_opt.run([str(model), "-p", printed[0], "-o", f"{tmp_path}/p.mlir"])
     ge_opt.run([str(model), "-O2", "-o", f"{tmp_path}/l.mlir"])
     texts = [(tmp_path / name).read_text().replace("p.weights", "l.weights") for name in ("p.mlir", "l.mlir")]
     assert texts[0] == texts[1]

@@ -283,7 +283,7 @@ def _transpose(op: movement.TransposeOp, values: Values) -> None:
 
 
 def _concat(op: movement.ConcatOp, values: Values) -> None:
-    values[op.result] = np.concatenate([values[part] for part in op.parts])
+    values[op.result] = np.concatenate([values[part] for part in op.parts], axis=op.axis_number)
 
 
 def _reshape(op: movement.ReshapeOp, values: Values) -> None:

@@ -9,14 +9,17 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     Float16Type,
     IndexType,
+    IntegerAttr,
     i64,
 )
 from xdsl.dialects.utils import DynamicIndexList
 from xdsl.dialects.utils.dynamic_index_list import verify_dynamic_index_list
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
+    ParsePropInAttrDict,
     irdl_op_definition,
     operand_def,
+    opt_prop_def,
     prop_def,
     var_operand_def,
 )
@@ -115,28 +118,48 @@ class TransposeOp(TileOperation):
 
 @irdl_op_definition
 class ConcatOp(TileOperation):
-    """Tiles one after the other along the first axis."""
+    """Tiles one after the other along an axis, the first unless `axis` says otherwise.
+
+    Along axis 1, parts n x 1 x P become rows of n x g x P: their rows take turns.
+    """
 
     name = "tile.concat"
 
     parts = var_operand_def(TileType)
+    axis = opt_prop_def(IntegerAttr.constr(i64))
+
+    irdl_options = (ParsePropInAttrDict(),)
 
     assembly_format = "$parts attr-dict `:` type($parts) `->` type($result)"
 
-    def __init__(self, parts: Sequence[SSAValue]) -> None:
-        first = tile_type(parts[0])
-        rows = sum(tile_type(part).sizes[0] for part in parts)
-        super().__init__(operands=[list(parts)], result_types=[first.with_shape(rows, *first.sizes[1:])])
+    def __init__(self, parts: Sequence[SSAValue], axis: int = 0) -> None:
+        sizes = list(tile_type(parts[0]).sizes)
+        sizes[axis] = sum(tile_type(part).sizes[axis] for part in parts)
+        super().__init__(
+            operands=[list(parts)],
+            properties={"axis": IntegerAttr(axis, i64) if axis else None},
+            result_types=[tile_type(parts[0]).with_shape(*sizes)],
+        )
+
+    @property
+    def axis_number(self) -> int:
+        """The axis."""
+        return 0 if self.axis is None else self.axis.value.data
 
     def verify_(self) -> None:
-        result = tile_type(self.result)
-        rows = 0
+        result, axis = tile_type(self.result), self.axis_number
+        if not 0 <= axis < result.rank:
+            raise VerifyException(f"{result} has no axis {axis}")
+        length = 0
         for part in map(tile_type, self.parts):
-            if part.rank != result.rank or part.with_shape(*result.sizes[:1], *part.sizes[1:]) != result:
+            sizes = list(part.sizes)
+            sizes[axis : axis + 1] = result.sizes[axis : axis + 1]
+            if part.rank != result.rank or part.with_shape(*sizes) != result:
                 raise VerifyException(f"{part} is no part of {result}")
-            rows += part.sizes[0]
-        if rows != result.sizes[0]:
-            raise VerifyException(f"the parts have {rows} rows, the result {result.sizes[0]}")
+            length += part.sizes[axis]
+        if length != result.sizes[axis]:
+            what = "rows" if axis == 0 else f"elements along axis {axis}"
+            raise VerifyException(f"the parts have {length} {what}, the result {result.sizes[axis]}")
 
 
 @irdl_op_definition

@@ -245,9 +245,9 @@ class KernelBuilder:
         """The transpose of a float16 matrix with 16 rows or columns."""
         return self.add(movement.TransposeOp(source)).result
 
-    def concat(self, parts: Sequence[SSAValue]) -> SSAValue:
-        """Tiles one after the other along the first axis."""
-        return parts[0] if len(parts) == 1 else self.add(movement.ConcatOp(parts)).result
+    def concat(self, parts: Sequence[SSAValue], axis: int = 0) -> SSAValue:
+        """Tiles one after the other along an axis."""
+        return parts[0] if len(parts) == 1 else self.add(movement.ConcatOp(parts, axis)).result
 
     def reshape(self, source: SSAValue, shape: Sequence[int]) -> SSAValue:
         """The same elements in another shape."""

@@ -111,12 +111,12 @@ def plan_concat(k: KernelBuilder, op: tile.ConcatOp) -> None:
 def _parts(k: KernelBuilder, op: tile.ConcatOp, whole: UbTile) -> list[UbTile]:
     """The places of the parts in the result."""
     places: list[UbTile] = []
-    row = 0
+    axis = op.axis_number
+    starts = [0] * tile_type(op.result).rank
     for value in op.parts:
         sizes = tile_type(value).sizes
-        starts = [row, *(0 for _ in sizes[1:])]
         places.append(part(k, whole, starts, sizes, [1] * len(sizes)))
-        row += sizes[0]
+        starts[axis] += sizes[axis]
     return places
 
 
@@ -139,7 +139,7 @@ def transpose(k: KernelBuilder, op: tile.TransposeOp) -> None:
         source = dense
     target = result_of(k, op.result)
     height, width = tile_type(op.source).sizes
-    source_row, target_row = source.layout.dims[0][0].stride * 2, target.layout.dims[0][0].stride * 2
+    source_row, target_row = (Layout(tile_.layout.dims[:1]).axes[0].stride * 2 for tile_ in (source, target))
     by_rows = height > width
     squares = max(height, width) // LANES
     steps = (BLOCK, source_row * LANES) if by_rows else (target_row * LANES, BLOCK)

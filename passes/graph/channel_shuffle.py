@@ -16,6 +16,7 @@ from ge.dialects.graph import ConcatOp, GatherChannelsOp, ReshapeOp, TransposeOp
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.shapes import Shape
 from ge.ir.rewriting import apply_rules, replace, rewrite_rule
+from ge.maths.layouts import C0, ceil_div
 from ge.passes.graph import report
 from ge.passes.graph.chains import replace_chain
 
@@ -30,7 +31,8 @@ class ChannelShufflePass(ModulePass):
 
     1. reshape [N, C, H, W] → [N, g, C/g, H, W], transpose that permutes only the middle, reshape back;
     2. gather_channels of a concat along channels, or of a gather_channels, when nothing else uses the inner one but
-       gathers: the outer one reads from the operands of the inner;
+       gathers: the outer one reads from the operands of the inner. A gather is kept in between where its users would
+       read more blocks of 16 channels than they do now, as along a chain of shuffles;
     3. inputs of which no channel is used are dropped.
 
     Left alone: a transpose that moves the batch or the pixels, a reshape that does not go back to the shape it came
@@ -84,7 +86,10 @@ def join(op: GatherChannelsOp) -> bool:
             continue
         if isinstance(inner, ConcatOp) and inner.axis.value.data % len(shape_of(inner.y)) != 1:
             continue
-        _read_through(op, position, inner)
+        if isinstance(inner, GatherChannelsOp) and not _pays(inner):
+            continue
+        xs, indices = _read_through(op.xs, op.indices.get_values(), position, inner)
+        replace_chain([inner, op], [GatherChannelsOp(xs, indices)])
         return True
     return False
 
@@ -93,21 +98,47 @@ def _only_gathered(value: SSAValue) -> bool:
     return all(isinstance(use.operation, GatherChannelsOp) for use in value.uses)
 
 
-def _read_through(op: GatherChannelsOp, position: int, inner: ConcatOp | GatherChannelsOp) -> None:
-    """Replace operand `position` of `op`, which `inner` makes, by the operands of `inner`."""
-    before = sum(shape_of(x)[1] for x in op.xs[:position])
+def _pays(inner: GatherChannelsOp) -> bool:
+    """Whether fewer blocks are moved when all users of `inner` read from its operands.
+
+    A channel is read with the 15 others of its block, so that channels from everywhere cost more than a tensor in
+    between that holds them in order.
+    """
+    before = blocks_read(inner.xs, inner.indices.get_values()) + ceil_div(shape_of(inner.y)[1], C0)
+    after = 0
+    for user in {use.operation for use in inner.y.uses}:
+        assert isinstance(user, GatherChannelsOp), "asked for values that are only gathered"
+        xs, indices = list[SSAValue](user.xs), list(user.indices.get_values())
+        before += blocks_read(xs, indices)
+        for position in reversed([i for i, x in enumerate(user.xs) if x is inner.y]):
+            xs, indices = _read_through(xs, indices, position, inner)
+        after += blocks_read(xs, indices)
+    return after <= before
+
+
+def blocks_read(xs: Sequence[SSAValue], indices: Sequence[int]) -> int:
+    """Blocks of 16 channels that a gather reads, one by one for each block of its result."""
+    places = [(x, channel // C0) for x in xs for channel in range(shape_of(x)[1])]
+    blocks = [{places[index] for index in indices[start : start + C0]} for start in range(0, len(indices), C0)]
+    return sum(map(len, blocks))
+
+
+def _read_through(
+    xs: Sequence[SSAValue], indices: Sequence[int], position: int, inner: ConcatOp | GatherChannelsOp
+) -> tuple[list[SSAValue], list[int]]:
+    """What to gather from where when operand `position`, which `inner` makes, gives way to the operands of `inner`."""
+    before = sum(shape_of(x)[1] for x in xs[:position])
     width, inner_width = shape_of(inner.y)[1], sum(shape_of(x)[1] for x in inner.xs)
     source = range(width) if isinstance(inner, ConcatOp) else inner.indices.get_values()
-    indices: list[int] = []
-    for index in op.indices.get_values():
+    through: list[int] = []
+    for index in indices:
         if index < before:
-            indices.append(index)
+            through.append(index)
         elif index < before + width:
-            indices.append(before + source[index - before])
+            through.append(before + source[index - before])
         else:
-            indices.append(index - width + inner_width)
-    xs = [*op.xs[:position], *inner.xs, *op.xs[position + 1 :]]
-    replace_chain([inner, op], [GatherChannelsOp(xs, indices)])
+            through.append(index - width + inner_width)
+    return [*xs[:position], *inner.xs, *xs[position + 1 :]], through
 
 
 @rewrite_rule(GatherChannelsOp)

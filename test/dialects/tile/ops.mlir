@@ -68,6 +68,8 @@ tile.kernel @tiles(%x: !tile.gm<32x16xf16>, %y: !tile.gm<32x16xf16>) grid(%core 
   %zero = tile.constant -0.5 : !tile.tile<3x8xf16>
   // CHECK-NEXT: %c = tile.concat %p, %zero : !tile.tile<5x8xf16>, !tile.tile<3x8xf16> -> !tile.tile<8x8xf16>
   %c = tile.concat %p, %zero : !tile.tile<5x8xf16>, !tile.tile<3x8xf16> -> !tile.tile<8x8xf16>
+  // CHECK-NEXT: %u = tile.concat %c, %c {axis = 1 : i64} : !tile.tile<8x8xf16>, !tile.tile<8x8xf16> -> !tile.tile<8x16xf16>
+  %u = tile.concat %c, %c {axis = 1} : !tile.tile<8x8xf16>, !tile.tile<8x8xf16> -> !tile.tile<8x16xf16>
   // CHECK-NEXT: %q = tile.reshape %c : !tile.tile<8x8xf16> -> !tile.tile<4x16xf16>
   %q = tile.reshape %c : !tile.tile<8x8xf16> -> !tile.tile<4x16xf16>
   tile.store %q, %y[0, 0] sizes [4, 16] : !tile.tile<4x16xf16> -> !tile.gm<32x16xf16>

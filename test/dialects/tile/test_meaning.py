@@ -249,6 +249,17 @@ def test_reductions_and_shapes() -> None:
     assert (run(body, [x], "9xf16") == expected).all()
 
 
+def test_concatenation_along_another_axis() -> None:
+    """Rows of two tiles take turns."""
+    x = halves(6, 16)
+    body = """
+      %a = tile.load %x0[0, 0] sizes [3, 16] : X0 -> !tile.tile<3x1x16xf16>
+      %b = tile.load %x0[3, 0] sizes [3, 16] : X0 -> !tile.tile<3x1x16xf16>
+      %c = tile.concat %a, %b {axis = 1} : !tile.tile<3x1x16xf16>, !tile.tile<3x1x16xf16> -> !tile.tile<3x2x16xf16>
+      tile.store %c, %y[0, 0] sizes [6, 16] : !tile.tile<3x2x16xf16> -> Y"""
+    assert (run(body, [x], "6x16xf16") == x[[0, 3, 1, 4, 2, 5]]).all()
+
+
 def test_arrays_that_do_not_fit_are_refused() -> None:
     module = parse_module("""
       tile.kernel @k(%x: !tile.gm<4xf16>, %y: !tile.gm<4xf16>) grid(%core : 1) outputs(1) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import cube_kernels
 import numpy as np
 import pytest
 from xdsl.ir import SSAValue
@@ -15,8 +16,10 @@ from ge.lowering.graph_to_tile.gather_channels import (
     Copy,
     find_channels,
     find_copies,
+    find_families,
     lower_concat,
     lower_gather_channels,
+    take_turns,
 )
 
 Check = Any
@@ -53,9 +56,46 @@ def test_random_channels(seed: int, check: Check, check_small: Check, value: Val
     (check_small if seed % 2 else check)(GatherChannelsOp(xs, indices), lower_gather_channels)
 
 
-def test_shuffle(check: Check, value: Value) -> None:
-    shuffled = [58 * (j % 2) + j // 2 for j in range(116)]
-    check(GatherChannelsOp([value((1, 116, 7, 7), "NC1HWC0")], shuffled), lower_gather_channels)
+@pytest.mark.parametrize("channels", [116, 96, 272])
+@pytest.mark.parametrize("groups", [2, 3, 4, 8])
+def test_shuffle(channels: int, groups: int, check: Check, check_small: Check, value: Value) -> None:
+    size = -(-channels // groups)
+    shuffled = [index for j in range(size * groups) if (index := size * (j % groups) + j // groups) < channels]
+    for run in (check, check_small):
+        run(GatherChannelsOp([value((2, channels, 5, 5), "NC1HWC0")], shuffled), lower_gather_channels)
+
+
+def test_shuffled_halves(check: Check, value: Value) -> None:
+    """The second half of a shuffle of two tensors, on the simulator, too."""
+    indices = [58 * (j % 2) + j // 2 for j in range(58, 116)]
+    outlined = check(GatherChannelsOp([value((1, 58, 7, 9), "NC1HWC0")] * 2, indices), lower_gather_channels)
+    assert sum(op.name == "tile.for" for op in outlined.kernel.walk()) <= 3
+    op = GatherChannelsOp([value((1, 58, 7, 9), "NC1HWC0"), value((1, 58, 7, 9), "NC1HWC0")], indices)
+    kernel, inputs = cube_kernels.kernel_of(op, cube_kernels.LARGE)
+    cube_kernels.check(kernel, inputs)
+
+
+def test_reversed_blocks_go_backwards(check: Check, value: Value) -> None:
+    """A family whose blocks become fewer from one turn to the next."""
+    indices = [16 * (4 - block) + 15 - lane for block in range(5) for lane in range(16)]
+    outlined = check(GatherChannelsOp([value((1, 80, 4, 4), "NC1HWC0")], indices), lower_gather_channels)
+    assert sum(op.name == "tile.load" for op in outlined.kernel.walk()) == 1
+
+
+def test_families_are_found() -> None:
+    """A shuffle of 4 groups of 68 channels repeats every 4 blocks; lanes of one group move together."""
+    indices = [68 * (j % 4) + j // 4 for j in range(272)]
+    blocks = find_channels([272], indices)
+    families = find_families(dict(enumerate(blocks)))
+    assert [(family.block, family.step, family.count) for family in families] == [
+        (0, 4, 5),
+        (1, 4, 4),
+        (2, 4, 4),
+        (3, 4, 4),
+    ]
+    assert take_turns(blocks[0]) == (4, [[(0, 4)], [(1, 4)], [(2, 4)], [(3, 4)]])
+    assert take_turns(find_channels([20], range(4, 20))[0]) == (1, [[(0, 12), (12, 4)]])
+    assert take_turns(find_channels([20], [5, 6])[0]) == (1, [[(0, 2), (2, 14)]])
 
 
 def test_copies_are_found() -> None:

@@ -226,6 +226,18 @@ def test_concat_computes_parts_in_place_and_copies_others() -> None:
     assert count_instructions(lowered(tile_kernel(text)))["copy_ub_to_ub"] == 2
 
 
+def test_rows_that_take_turns_are_transposed() -> None:
+    """A concatenation along axis 1, seen as a matrix: its rows are one row apart, though they are of two dimensions."""
+    body = """%b = tile.slice %a[0, 0] sizes [8, 32] strides [1, 1] : !tile.tile<16x32xf16> -> !tile.tile<8x32xf16>
+    %c = tile.slice %a[8, 0] sizes [8, 32] strides [1, 1] : !tile.tile<16x32xf16> -> !tile.tile<8x32xf16>
+    %p = tile.reshape %b : !tile.tile<8x32xf16> -> !tile.tile<8x1x32xf16>
+    %q = tile.reshape %c : !tile.tile<8x32xf16> -> !tile.tile<8x1x32xf16>
+    %t = tile.concat %p, %q {axis = 1} : !tile.tile<8x1x32xf16>, !tile.tile<8x1x32xf16> -> !tile.tile<8x2x32xf16>
+    %m = tile.reshape %t : !tile.tile<8x2x32xf16> -> !tile.tile<16x32xf16>
+    %r = tile.transpose %m : !tile.tile<16x32xf16> -> !tile.tile<32x16xf16>"""
+    check(elementwise(body, "16x32xf16", "32x16xf16"))
+
+
 @pytest.mark.parametrize("shape", ["48x16", "16x48", "16x16"])
 def test_transpose(shape: str) -> None:
     turned = "x".join(reversed(shape.split("x")))

@@ -69,3 +69,17 @@ func.func @main(%a: tensor<1x2x2x2xf32>) -> (tensor<1x4x2x2xf32>, tensor<1x2x2x2
   %q = graph.gather_channels %d indices [1] : (tensor<1x2x4x2xf32>) -> tensor<1x1x4x2xf32>
   func.return %c, %p, %q : tensor<1x4x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x1x4x2xf32>
 }
+
+// -----
+
+// A gather stays where its users would read more blocks of 16 channels from its operands than from its result.
+// CHECK:         %i = graph.gather_channels %x
+// CHECK-COUNT-4: graph.gather_channels %i
+func.func @main(%x: tensor<1x32x2x2xf32>) -> (tensor<1x32x2x2xf32>, tensor<1x32x2x2xf32>, tensor<1x32x2x2xf32>, tensor<1x32x2x2xf32>) {
+  %i = graph.gather_channels %x indices [0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31] : (tensor<1x32x2x2xf32>) -> tensor<1x32x2x2xf32>
+  %u0 = graph.gather_channels %i indices [16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] : (tensor<1x32x2x2xf32>) -> tensor<1x32x2x2xf32>
+  %u1 = graph.gather_channels %i indices [16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] : (tensor<1x32x2x2xf32>) -> tensor<1x32x2x2xf32>
+  %u2 = graph.gather_channels %i indices [16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] : (tensor<1x32x2x2xf32>) -> tensor<1x32x2x2xf32>
+  %u3 = graph.gather_channels %i indices [16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] : (tensor<1x32x2x2xf32>) -> tensor<1x32x2x2xf32>
+  func.return %u0, %u1, %u2, %u3 : tensor<1x32x2x2xf32>, tensor<1x32x2x2xf32>, tensor<1x32x2x2xf32>, tensor<1x32x2x2xf32>
+}

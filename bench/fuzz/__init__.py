@@ -6,6 +6,7 @@
     python -m bench.fuzz mlir --count 2000
     python -m bench.fuzz om --count 5000
     python -m bench.fuzz onnx --case 1234          # one case again, with the traceback
+    python -m bench.fuzz onnx mlir --count 2000 --seed 1 2 3 --write       # and the page docs/fuzz.md
 
 A case is made from a seed, a number, and a small valid file (the *seed file*) by a few *mutations*; the same numbers
 give the same bytes. It fails when it ends in an exception that is no GeError or hides a fault of ours, takes more than
@@ -17,8 +18,10 @@ give the same bytes. It fails when it ends in an exception that is no GeError or
 | ``small_models`` | models that the seed files of stage texts and OM files are compiled from |
 | ``byte_mutations``, ``message_mutations`` | changes of bytes and protobuf messages |
 | ``text_mutations``, ``module_mutations`` | changes of MLIR text and of parsed modules |
+| ``passes`` | single passes on the module of a case |
 | ``round_trip`` | whether a module reads back from its text |
 | ``sandbox`` | running cases in forked processes with limits |
 | ``verdict`` | whether an exception is a clear message |
+| ``page`` | the page docs/fuzz.md |
 | ``minimise`` | making a failing case small |
 """

@@ -16,6 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from bench.fuzz.campaign import Campaign
 from bench.fuzz.minimise import minimise
+from bench.fuzz.page import PAGE, Run, write_page
 from bench.fuzz.sandbox import Result
 from bench.fuzz.verdict import FAILURES
 
@@ -25,34 +26,44 @@ TARGETS = ("onnx", "mlir", "om")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run cases, print what came of them; the exit status is 1 when any failed."""
     parser = argparse.ArgumentParser("python -m bench.fuzz", description="Feed damaged files to the compiler.")
-    parser.add_argument("target", choices=TARGETS)
+    parser.add_argument("target", nargs="+", choices=TARGETS)
     parser.add_argument("--count", type=int, default=1000, help="how many cases (default 1000)")
-    parser.add_argument("--seed", type=int, default=0, help="another seed gives other cases (default 0)")
+    parser.add_argument("--seed", type=int, nargs="+", default=[0], help="another seed gives other cases (default 0)")
     parser.add_argument("--first", type=int, default=0, help="number of the first case (default 0)")
     parser.add_argument("--case", type=int, help="only the case of this number, with the traceback")
     parser.add_argument("--small", action="store_true", help="only a few small seed files")
     parser.add_argument("--save", type=Path, metavar="DIR", help="write a small file for each kind of failure")
+    parser.add_argument("--write", action="store_true", help=f"write what came of it to docs/{PAGE.name}")
     options = parser.parse_args(arguments)
+    runs = [_run(target, seed, options) for target in options.target for seed in options.seed]
+    if options.write:
+        numbers = " ".join(map(str, options.seed))
+        command = f"python -m bench.fuzz {' '.join(options.target)} --count {options.count} --seed {numbers} --write"
+        write_page(runs, command)
+    return int(any(result.verdict in FAILURES for run in runs for result in run.results))
+
+
+def _run(target: str, seed: int, options: argparse.Namespace) -> Run:
+    """One campaign, or the one case that is asked for."""
     with tempfile.TemporaryDirectory(prefix="ge-fuzz-") as folder:
-        campaign = Campaign(options.target, options.seed, Path(folder), small=options.small)
+        campaign = Campaign(target, seed, Path(folder), small=options.small)
         if options.case is not None:
-            return _show_case(campaign, options.case, options.save)
+            return Run(target, seed, [_show_case(campaign, options.case, options.save)])
         start = time.monotonic()
-        numbers = range(options.first, options.first + options.count)
         results: list[Result] = []
-        for result in campaign.run(numbers):
+        for result in campaign.run(range(options.first, options.first + options.count)):
             results.append(result)
             if result.verdict in FAILURES:
                 print(f"  case {result.number}: {result.verdict} at {result.stage}: {result.message}", flush=True)
-        _summarise(options.target, results, time.monotonic() - start)
+        _summarise(f"{target}, seed {seed}", results, time.monotonic() - start)
         failures = _by_signature(results)
         _list_failures(failures)
         if options.save is not None:
             _save(campaign, failures, options.save)
-    return 1 if failures else 0
+        return Run(target, seed, results)
 
 
-def _show_case(campaign: Campaign, number: int, save: Path | None) -> int:
+def _show_case(campaign: Campaign, number: int, save: Path | None) -> Result:
     case = campaign.target.case(campaign.seed, number)
     path = campaign.write(case.data)
     if save is not None:
@@ -61,7 +72,7 @@ def _show_case(campaign: Campaign, number: int, save: Path | None) -> int:
     print(f"case {number}, made from {case.seed_file.name} by {case.steps} mutations: {len(case.data)} bytes")
     result = campaign.run_here(number)
     print(f"{result.verdict} at {result.stage} after {result.seconds:.2f} s: {result.message}")
-    return int(result.verdict in FAILURES)
+    return result
 
 
 def _summarise(target: str, results: Sequence[Result], seconds: float) -> None:

@@ -11,6 +11,7 @@ from typing import Any, cast
 from onnx import GraphProto, ModelProto, helper
 
 from bench.fuzz import byte_mutations, message_mutations
+from bench.fuzz.passes import run_passes
 from bench.fuzz.round_trip import check_round_trip
 from bench.fuzz.sandbox import Progress
 from bench.fuzz.small_models import EXTERNAL_FILE, external_model, small_models
@@ -74,6 +75,7 @@ class OnnxTarget(Target):
         check_round_trip(module)
         progress.at("export")
         export_model(module)
+        run_passes(module, Random(path.read_bytes()), progress)
         options = CompileOptions(path)
         for stage in STAGES[1:]:
             progress.at(stage.name)

@@ -11,7 +11,7 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from bench.fuzz.verdict import CRASH, HANG, STOPPED, OverBudget, judge, signature
@@ -42,6 +42,8 @@ class Result:
     message: str = ""
     signature: str = ""
     seconds: float = 0.0
+    peak_bytes: int = 0
+    """The most memory that the process had until the end of the case."""
 
 
 class Progress:
@@ -174,6 +176,7 @@ def _work(run: Run, numbers: Sequence[int], writer: int) -> None:
         os.dup2(silence, 2)
         for number in numbers:
             result = run_case(run, number)
+            result = replace(result, peak_bytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
             os.write(writer, json.dumps(asdict(result)).encode() + b"\n")
     finally:
         os._exit(0)

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from bench.fuzz import byte_mutations, module_mutations, text_mutations
+from bench.fuzz.passes import run_passes
 from bench.fuzz.round_trip import check_round_trip
 from bench.fuzz.sandbox import RUN_SECONDS, Progress
 from bench.fuzz.small_models import small_models
@@ -88,6 +89,7 @@ class MlirTarget(Target):
             check_round_trip(module, generic=generic)
         progress.at("write")
         write_module(module, path.with_name("again.mlir"))
+        run_passes(module, Random(path.read_bytes()), progress)
         next_passes(module.clone(), progress)
         progress.at("prepare run")
         program = executable(module)

@@ -89,7 +89,7 @@ _INPUT = {
     "GE1017": ErrorKind(
         "node is not valid at the opset of the model",
         "The node has an attribute, input or output that its operator does not have at the opset that the model "
-        "declares, as after editing the opset number by hand.",
+        "declares, or lacks one or has one of another type, as after editing the model or its opset by hand.",
         "Export the model again with the opset that it should have.",
     ),
     "GE1018": ErrorKind(

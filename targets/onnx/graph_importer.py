@@ -111,7 +111,7 @@ class _GraphReader:
         self.values.update(outer)
         block = Block(arg_types=[self._type(value.name) for value in inputs])
         for value, arg in zip(inputs, block.args, strict=True):
-            self._define(value.name, arg)
+            self._define(value.name, arg, f"input '{value.name}'")
         for tensor in graph.initializer:
             self._add_initializer(block, tensor.name, literal_of_tensor(tensor, self.model), _notes_of_tensor(tensor))
         for sparse in graph.sparse_initializer:
@@ -121,10 +121,11 @@ class _GraphReader:
             self._add_node(block, node)
         return block, [self._value(name, f"output of graph '{graph.name}'") for name in self.results]
 
-    def _define(self, name: str, value: SSAValue) -> None:
+    def _define(self, name: str, value: SSAValue, by: str) -> None:
         """Let a name stand for a value. Raises GE1020 when the graph has it already."""
         if name in self.own:
-            raise GeError("GE1020", f"value '{name}' is defined twice in graph '{self.graph.name}'", self.model.name)
+            what = f"value '{name}' is defined twice in graph '{self.graph.name}'"
+            raise GeError("GE1020", what, f"{self.model.name}, {by}", "A name stands for one value in a graph.")
         self.own.add(name)
         self.values[name] = with_hint(value, name)
 
@@ -153,7 +154,7 @@ class _GraphReader:
             entries = {"index": IntegerAttr(place, i64), **value_notes(info, op.results[0].type)}
             op.attributes["onnx.input"] = DictionaryAttr(entries)
         block.add_op(op)
-        self._define(name, op.results[0])
+        self._define(name, op.results[0], f"initializer '{name}'")
 
     def _constant(self, node: NodeProto, attributes: Mapping[str, Attribute]) -> OnnxOp:
         """The constant of a Constant node, in whichever attribute its value is."""
@@ -189,7 +190,7 @@ class _GraphReader:
         self._check_version(op, user)
         for name, result in zip(node.output, op.results, strict=True):
             if name:
-                self._define(name, result)
+                self._define(name, result, f"node '{_label(node)}' ({node.op_type})")
 
     def _check_version(self, op: OnnxOp, user: str) -> None:
         """Raise GE1017 for an operator of a plug-in that the version of its domain does not have yet.

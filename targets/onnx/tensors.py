@@ -29,6 +29,8 @@ def literal_of_tensor(tensor: TensorProto, model: ModelFile) -> tuple[Attribute,
     if tensor.data_type not in _KNOWN_TYPES:
         what = f"tensor '{tensor.name}' has element type number {tensor.data_type}, which does not exist"
         raise GeError("GE1020", what, model.name)
+    if min(tensor.dims, default=0) < 0:
+        raise GeError("GE1014", f"tensor '{tensor.name}' has the impossible shape {list(tensor.dims)}", model.name)
     if tensor.data_location == TensorProto.EXTERNAL:
         return _external(tensor, model)
     if tensor.data_type == TensorProto.STRING:
@@ -39,7 +41,7 @@ def literal_of_tensor(tensor: TensorProto, model: ModelFile) -> tuple[Attribute,
 def _plain(tensor: TensorProto) -> tuple[Attribute, TensorType[Attribute]] | None:
     """A small tensor whose bytes are those of the constant, as nearly all are: no array is made of it."""
     size, data = _PLAIN_BYTES.get(tensor.data_type), tensor.raw_data
-    if size is None or len(data) > MAX_DENSE_BYTES or min(tensor.dims, default=0) < 0:
+    if size is None or len(data) > MAX_DENSE_BYTES:
         return None
     if len(data) != math.prod(tensor.dims) * size:
         return None
@@ -106,7 +108,8 @@ def _array(tensor: TensorProto, model: ModelFile) -> Any:
     try:
         return numpy_helper.to_array(tensor).reshape(tuple(tensor.dims))
     except Exception as error:
-        raise GeError("GE1014", f"tensor '{tensor.name}': {error}", model.name) from error
+        what = f"tensor '{tensor.name}' of shape {list(tensor.dims)}: {error}"
+        raise GeError("GE1014", what, model.name) from error
 
 
 def literal_of_sparse(sparse: SparseTensorProto, model: ModelFile) -> tuple[Attribute, TensorType[Attribute]]:

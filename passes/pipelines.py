@@ -81,6 +81,8 @@ SIMPLIFY = (
     Step("merge-reshape-into-reduce", 1),
     Step("unflatten-softmax", 1),
     Step("merge-slice", 1),
+    Step("sink-cast", 1),
+    Step("sink-transpose", 2),
     Step("gather-to-slice", 1),
     Step("merge-slices-to-split", 1),
     Step("eliminate-concat-split", 1),

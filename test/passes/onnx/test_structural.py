@@ -18,6 +18,8 @@ TEXTS = {
     "inline_if": "inline-if",
     "merge_constants": "merge-constants",
     "onnx_cse": "onnx-cse",
+    "sink_cast": "sink-cast",
+    "sink_transpose": "sink-transpose",
     "simplify_loop": "simplify-loop",
     "unflatten_softmax": "unflatten-softmax",
     "unroll_loop": "unroll-loop",
@@ -30,6 +32,7 @@ TEXTS = {
 
 GIVEN: dict[tuple[str, str], dict[str, object]] = {
     ("eliminate_identity", "same_type"): {"s": [2, 3], "t": [3, 2], "u": [[1, 2], [3, 4], [5, 6]]},
+    ("sink_cast", "lossy"): {"i": [2**53 + 1, -(2**62) - 1], "x": [1 + 2**-20, 1e6]},
     ("eliminate_identity", "pad_and_slice"): {"p": [0, 0]},
 }
 """Inputs that must have certain values."""

@@ -52,6 +52,11 @@ def rules_named(*names: str) -> list[RewriteRule[Any]]:
     return [rule.rewrite for rule in select(shipped_rules(), names, ())]
 
 
+def optional_rules(file: str, *names: str) -> list[RewriteRule[Any]]:
+    """Rules of a file in `rules/optional`, which are in no pass but those that ask for them."""
+    return [rule.rewrite for rule in select(load_rules(SHIPPED / "optional" / f"{file}.gerules"), names, ())]
+
+
 def select(rules: Sequence[CompiledRule], only: Sequence[str], off: Sequence[str]) -> list[CompiledRule]:
     """The rules that the options `only` and `off` leave. Raises GE2002 for a name that is no rule."""
     names = list(dict.fromkeys(rule.name for rule in rules))

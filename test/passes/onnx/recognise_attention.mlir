@@ -1,0 +1,135 @@
+// RUN: ge-opt %s --recognise-attention | filecheck %s
+
+// the scale on q and k, as vision transformers have it
+// CHECK-LABEL: func.func @both_scaled
+// CHECK-NEXT:    %[[A:.*]] = onnx.Attention(%q, %k, %v) {scale = 0.25}
+// CHECK-NEXT:    "test.op"(%[[A]])
+// CHECK-NEXT:    func.return
+func.func @both_scaled(%q: tensor<2x4x5x8xf32>, %k: tensor<2x4x7x8xf32>, %v: tensor<2x4x7x6xf32>) {
+  %s = onnx.Constant dense<0.5> : tensor<f32>
+  %0 = onnx.Mul(%q, %s) : (tensor<2x4x5x8xf32>, tensor<f32>) -> tensor<2x4x5x8xf32>
+  %1 = onnx.Transpose(%k) {perm = [0, 1, 3, 2]} : (tensor<2x4x7x8xf32>) -> tensor<2x4x8x7xf32>
+  %2 = onnx.Mul(%1, %s) : (tensor<2x4x8x7xf32>, tensor<f32>) -> tensor<2x4x8x7xf32>
+  %3 = onnx.MatMul(%0, %2) : (tensor<2x4x5x8xf32>, tensor<2x4x8x7xf32>) -> tensor<2x4x5x7xf32>
+  %4 = onnx.Softmax(%3) : (tensor<2x4x5x7xf32>) -> tensor<2x4x5x7xf32>
+  %5 = onnx.MatMul(%4, %v) : (tensor<2x4x5x7xf32>, tensor<2x4x7x6xf32>) -> tensor<2x4x5x6xf32>
+  "test.op"(%5) : (tensor<2x4x5x6xf32>) -> ()
+  func.return
+}
+
+// heads out of [batch, length, heads · size] and back, with a divisor and a mask
+// CHECK-LABEL: func.func @packed
+// CHECK-NEXT:    %[[A:.*]] = onnx.Attention(%q, %k, %v, %m) {scale = 0.5, q_num_heads = 4, kv_num_heads = 4}
+// CHECK-NEXT:    "test.op"(%[[A]])
+// CHECK-NEXT:    func.return
+func.func @packed(%q: tensor<2x5x32xf32>, %k: tensor<2x7x32xf32>, %v: tensor<2x7x24xf32>, %m: tensor<2x1x5x7xf32>) {
+  %s = onnx.Constant dense<2.0> : tensor<f32>
+  %a = onnx.Constant dense<[2, 5, 4, 8]> : tensor<4xi64>
+  %b = onnx.Constant dense<[2, 7, 4, 8]> : tensor<4xi64>
+  %c = onnx.Constant dense<[2, 7, 4, 6]> : tensor<4xi64>
+  %d = onnx.Constant dense<[2, 5, 24]> : tensor<3xi64>
+  %0 = onnx.Reshape(%q, %a) : (tensor<2x5x32xf32>, tensor<4xi64>) -> tensor<2x5x4x8xf32>
+  %1 = onnx.Transpose(%0) {perm = [0, 2, 1, 3]} : (tensor<2x5x4x8xf32>) -> tensor<2x4x5x8xf32>
+  %2 = onnx.Reshape(%k, %b) : (tensor<2x7x32xf32>, tensor<4xi64>) -> tensor<2x7x4x8xf32>
+  %3 = onnx.Transpose(%2) {perm = [0, 2, 3, 1]} : (tensor<2x7x4x8xf32>) -> tensor<2x4x8x7xf32>
+  %4 = onnx.Reshape(%v, %c) : (tensor<2x7x24xf32>, tensor<4xi64>) -> tensor<2x7x4x6xf32>
+  %5 = onnx.Transpose(%4) {perm = [0, 2, 1, 3]} : (tensor<2x7x4x6xf32>) -> tensor<2x4x7x6xf32>
+  %6 = onnx.MatMul(%1, %3) : (tensor<2x4x5x8xf32>, tensor<2x4x8x7xf32>) -> tensor<2x4x5x7xf32>
+  %7 = onnx.Div(%6, %s) : (tensor<2x4x5x7xf32>, tensor<f32>) -> tensor<2x4x5x7xf32>
+  %8 = onnx.Add(%7, %m) : (tensor<2x4x5x7xf32>, tensor<2x1x5x7xf32>) -> tensor<2x4x5x7xf32>
+  %9 = onnx.Softmax(%8) {axis = 3} : (tensor<2x4x5x7xf32>) -> tensor<2x4x5x7xf32>
+  %10 = onnx.MatMul(%9, %5) : (tensor<2x4x5x7xf32>, tensor<2x4x7x6xf32>) -> tensor<2x4x5x6xf32>
+  %11 = onnx.Transpose(%10) {perm = [0, 2, 1, 3]} : (tensor<2x4x5x6xf32>) -> tensor<2x5x4x6xf32>
+  %12 = onnx.Reshape(%11, %d) : (tensor<2x5x4x6xf32>, tensor<3xi64>) -> tensor<2x5x24xf32>
+  "test.op"(%12) : (tensor<2x5x24xf32>) -> ()
+  func.return
+}
+
+// heads of k and v that serve two heads of q each
+// CHECK-LABEL: func.func @repeated
+// CHECK-NEXT:    %[[A:.*]] = onnx.Attention(%q, %k, %v) {scale = 1.0}
+// CHECK-NEXT:    "test.op"(%[[A]])
+// CHECK-NEXT:    func.return
+func.func @repeated(%q: tensor<2x4x5x8xf32>, %k: tensor<2x2x7x8xf32>, %v: tensor<2x2x7x8xf32>) {
+  %two = onnx.Constant dense<2> : tensor<1xi64>
+  %to = onnx.Constant dense<[2, 2, 2, 7, 8]> : tensor<5xi64>
+  %heads = onnx.Constant dense<[2, 4, 7, 8]> : tensor<4xi64>
+  %0 = onnx.Unsqueeze(%k, %two) : (tensor<2x2x7x8xf32>, tensor<1xi64>) -> tensor<2x2x1x7x8xf32>
+  %1 = onnx.Expand(%0, %to) : (tensor<2x2x1x7x8xf32>, tensor<5xi64>) -> tensor<2x2x2x7x8xf32>
+  %2 = onnx.Reshape(%1, %heads) : (tensor<2x2x2x7x8xf32>, tensor<4xi64>) -> tensor<2x4x7x8xf32>
+  %3 = onnx.Unsqueeze(%v, %two) : (tensor<2x2x7x8xf32>, tensor<1xi64>) -> tensor<2x2x1x7x8xf32>
+  %4 = onnx.Expand(%3, %to) : (tensor<2x2x1x7x8xf32>, tensor<5xi64>) -> tensor<2x2x2x7x8xf32>
+  %5 = onnx.Reshape(%4, %heads) : (tensor<2x2x2x7x8xf32>, tensor<4xi64>) -> tensor<2x4x7x8xf32>
+  %6 = onnx.Transpose(%2) {perm = [0, 1, 3, 2]} : (tensor<2x4x7x8xf32>) -> tensor<2x4x8x7xf32>
+  %7 = onnx.MatMul(%q, %6) : (tensor<2x4x5x8xf32>, tensor<2x4x8x7xf32>) -> tensor<2x4x5x7xf32>
+  %8 = onnx.Softmax(%7) : (tensor<2x4x5x7xf32>) -> tensor<2x4x5x7xf32>
+  %9 = onnx.MatMul(%8, %5) : (tensor<2x4x5x7xf32>, tensor<2x4x7x8xf32>) -> tensor<2x4x5x8xf32>
+  "test.op"(%9) : (tensor<2x4x5x8xf32>) -> ()
+  func.return
+}
+
+// kept: a mask that is broadcast along the last axis or along the rows, a scale for each head, probabilities that something
+// else uses, another axis, an unknown batch
+// CHECK-LABEL: func.func @kept
+// CHECK-NEXT:    %[[A:.*]] = onnx.Constant dense<{{\[\[}}[1.000000e+00]], {{\[\[}}2.000000e+00]], {{\[\[}}3.000000e+00]], {{\[\[}}4.000000e+00]]]> : tensor<4x1x1xf32>
+// CHECK-NEXT:    %[[B:.*]] = onnx.Transpose(%k) {perm = [0, 1, 3, 2]}
+// CHECK-NEXT:    %[[C:.*]] = onnx.MatMul(%q, %[[B]])
+// CHECK-NEXT:    %[[D:.*]] = onnx.Add(%[[C]], %m)
+// CHECK-NEXT:    %[[E:.*]] = onnx.Softmax(%[[D]])
+// CHECK-NEXT:    %[[F:.*]] = onnx.MatMul(%[[E]], %k)
+// CHECK-NEXT:    %[[G:.*]] = onnx.Transpose(%k) {perm = [0, 1, 3, 2]}
+// CHECK-NEXT:    %[[H:.*]] = onnx.MatMul(%q, %[[G]])
+// CHECK-NEXT:    %[[I:.*]] = onnx.Add(%[[H]], %r)
+// CHECK-NEXT:    %[[J:.*]] = onnx.Softmax(%[[I]])
+// CHECK-NEXT:    %[[K:.*]] = onnx.MatMul(%[[J]], %k)
+// CHECK-NEXT:    %[[L:.*]] = onnx.Transpose(%k) {perm = [0, 1, 3, 2]}
+// CHECK-NEXT:    %[[M:.*]] = onnx.MatMul(%q, %[[L]])
+// CHECK-NEXT:    %[[N:.*]] = onnx.Mul(%[[M]], %[[A]])
+// CHECK-NEXT:    %[[O:.*]] = onnx.Softmax(%[[N]])
+// CHECK-NEXT:    %[[P:.*]] = onnx.MatMul(%[[O]], %k)
+// CHECK-NEXT:    %[[Q:.*]] = onnx.Transpose(%k) {perm = [0, 1, 3, 2]}
+// CHECK-NEXT:    %[[R:.*]] = onnx.MatMul(%q, %[[Q]])
+// CHECK-NEXT:    %[[S:.*]] = onnx.Softmax(%[[R]])
+// CHECK-NEXT:    %[[T:.*]] = onnx.MatMul(%[[S]], %k)
+// CHECK-NEXT:    %[[U:.*]] = onnx.Transpose(%k) {perm = [0, 1, 3, 2]}
+// CHECK-NEXT:    %[[V:.*]] = onnx.MatMul(%q, %[[U]])
+// CHECK-NEXT:    %[[W:.*]] = onnx.Softmax(%[[V]]) {axis = 2}
+// CHECK-NEXT:    %[[X:.*]] = onnx.MatMul(%[[W]], %k)
+// CHECK-NEXT:    %[[Y:.*]] = onnx.Transpose(%d) {perm = [0, 1, 3, 2]}
+// CHECK-NEXT:    %[[Z:.*]] = onnx.MatMul(%d, %[[Y]])
+// CHECK-NEXT:    %[[V26:.*]] = onnx.Softmax(%[[Z]])
+// CHECK-NEXT:    %[[V27:.*]] = onnx.MatMul(%[[V26]], %d)
+// CHECK-NEXT:    "test.op"(%[[F]], %[[K]], %[[P]], %[[S]], %[[T]], %[[X]], %[[V27]])
+// CHECK-NEXT:    func.return
+func.func @kept(%q: tensor<2x4x5x5xf32>, %k: tensor<2x4x5x5xf32>, %m: tensor<2x1x5x1xf32>, %r: tensor<2x1x1x5xf32>, %d: tensor<?x4x5x5xf32>) {
+  %s = onnx.Constant dense<[[[1.0]], [[2.0]], [[3.0]], [[4.0]]]> : tensor<4x1x1xf32>
+  %t = onnx.Transpose(%k) {perm = [0, 1, 3, 2]} : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %0 = onnx.MatMul(%q, %t) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %1 = onnx.Add(%0, %m) : (tensor<2x4x5x5xf32>, tensor<2x1x5x1xf32>) -> tensor<2x4x5x5xf32>
+  %2 = onnx.Softmax(%1) : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %3 = onnx.MatMul(%2, %k) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %t4 = onnx.Transpose(%k) {perm = [0, 1, 3, 2]} : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %4 = onnx.MatMul(%q, %t4) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %5 = onnx.Add(%4, %r) : (tensor<2x4x5x5xf32>, tensor<2x1x1x5xf32>) -> tensor<2x4x5x5xf32>
+  %6 = onnx.Softmax(%5) : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %7 = onnx.MatMul(%6, %k) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %t8 = onnx.Transpose(%k) {perm = [0, 1, 3, 2]} : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %8 = onnx.MatMul(%q, %t8) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %9 = onnx.Mul(%8, %s) : (tensor<2x4x5x5xf32>, tensor<4x1x1xf32>) -> tensor<2x4x5x5xf32>
+  %10 = onnx.Softmax(%9) : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %11 = onnx.MatMul(%10, %k) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %t12 = onnx.Transpose(%k) {perm = [0, 1, 3, 2]} : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %12 = onnx.MatMul(%q, %t12) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %13 = onnx.Softmax(%12) : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %14 = onnx.MatMul(%13, %k) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %t15 = onnx.Transpose(%k) {perm = [0, 1, 3, 2]} : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %15 = onnx.MatMul(%q, %t15) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %16 = onnx.Softmax(%15) {axis = 2} : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %17 = onnx.MatMul(%16, %k) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %t18 = onnx.Transpose(%d) {perm = [0, 1, 3, 2]} : (tensor<?x4x5x5xf32>) -> tensor<?x4x5x5xf32>
+  %18 = onnx.MatMul(%d, %t18) : (tensor<?x4x5x5xf32>, tensor<?x4x5x5xf32>) -> tensor<?x4x5x5xf32>
+  %19 = onnx.Softmax(%18) : (tensor<?x4x5x5xf32>) -> tensor<?x4x5x5xf32>
+  %20 = onnx.MatMul(%19, %d) : (tensor<?x4x5x5xf32>, tensor<?x4x5x5xf32>) -> tensor<?x4x5x5xf32>
+  "test.op"(%3, %7, %11, %13, %14, %17, %20) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>, tensor<?x4x5x5xf32>) -> ()
+  func.return
+}

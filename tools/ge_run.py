@@ -21,7 +21,8 @@ from typing import Any, cast
 import numpy as np
 
 import ge
-from ge.dialects.onnx.shapes.input_shapes import Asked, parse_input_shapes
+from ge.dialects.onnx.shapes.inference import infer_function, main_function, write_types
+from ge.dialects.onnx.shapes.input_shapes import Asked, fix_arguments, parse_input_shapes
 from ge.ir.errors import GeError
 from ge.ir.registry import context
 from ge.ir.verifier import verify_module
@@ -45,7 +46,11 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     inputs.add_argument("--random-input", action="store_true", help="random values for the inputs that are not given")
     inputs.add_argument("--seed", type=int, default=0, help="seed of the random values (default 0)")
-    inputs.add_argument("--input-shape", metavar="x:1,3,224,224", help="fix the shapes of the inputs of an .onnx file")
+    inputs.add_argument(
+        "--input-shape",
+        metavar="x:1,3,224,224",
+        help="fix the shapes of the inputs of an ONNX model, or of one in the onnx dialect",
+    )
     outputs = parser.add_argument_group("outputs")
     outputs.add_argument("--output-dir", type=Path, metavar="DIR", help="write every output as DIR/NAME.npy")
     outputs.add_argument("--compare", metavar="FILE", help="run FILE on the same inputs and compare the outputs")
@@ -68,6 +73,9 @@ def load(path: str, *, strict: bool = False, shapes: Mapping[str, Sequence[Asked
         module = import_model(path, shapes)
     else:
         module = cli.read_module(path, context())
+        if shapes and (main := main_function(module)) is not None:
+            fix_arguments(main, shapes)
+            write_types(main, infer_function(main, use_notes=False))
     verify_module(module)
     return executable(module, strict=strict)
 

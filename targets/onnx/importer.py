@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ge.dialects.onnx import OPSET, UNKNOWN, Constant, Custom, OnnxOp, yielded
-from ge.dialects.onnx.custom import function_symbol
+from ge.dialects.onnx.custom import Call, function_symbol
 from ge.dialects.onnx.protos import documentation, message_text, rest_note
 from ge.dialects.onnx.shape_inference import AI_ONNX, infer_types, value_types
 from ge.dialects.onnx.shapes.inference import infer_function, write_types
@@ -168,6 +168,7 @@ class _ModuleImporter:
         main = self._main(proto.graph, importer)
         write_bounds(main, bounds)
         module = ModuleOp([main, *map(self._function, proto.functions)])
+        self._check_calls(module)
         self._infer(main, use_notes)
         importer.finish()
         _note_results(main, proto.graph.output)
@@ -181,13 +182,19 @@ class _ModuleImporter:
         module.attributes.update({**documentation(proto), **rest_note(proto, ["training_info", "configuration"])})
         return module
 
+    def _check_calls(self, module: ModuleOp) -> None:
+        """Check calls of functions, also those in functions, before anything follows them. Raises GE1017."""
+        for op in module.walk() if self.functions else ():
+            if isinstance(op, Call):
+                _check(op, f"{self.model.name}, {where(op)}")
+
     def _infer(self, main: FuncOp, use_notes: bool) -> None:
         """Give all values their inferred types, and check all operations with them."""
         try:
             write_types(main, infer_function(main, use_notes=use_notes))
             for op in main.walk():
                 if isinstance(op, OnnxOp):
-                    _check(op, self.model.name)
+                    _check(op, where(op))
         except GeError as error:
             place = self.model.name if error.where is None else f"{self.model.name}, {error.where}"
             raise GeError(error.code, error.what, place, error.why, error.remedy) from error
@@ -237,7 +244,7 @@ class _ModuleImporter:
         return notes
 
 
-def _check(op: OnnxOp, model: str) -> None:
+def _check(op: OnnxOp, place: str) -> None:
     """Check the types of an operation. Raises GE1017 when they are not what the standard says."""
     try:
         if isinstance(op, Custom):
@@ -245,7 +252,7 @@ def _check(op: OnnxOp, model: str) -> None:
         elif not isinstance(op, Constant):
             check_types(op)
     except VerifyException as error:
-        raise GeError("GE1017", f"{op.op_type}: {error}", where(op)) from error
+        raise GeError("GE1017", f"{op.op_type}: {error}", place) from error
 
 
 def _note_results(main: FuncOp, outputs: Sequence[ValueInfoProto]) -> None:

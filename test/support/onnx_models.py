@@ -37,7 +37,7 @@ class ModelBuilder:
         self._constants: list[TensorProto] = []
         self._outputs: list[str] = []
 
-    def input(self, name: str, *shape: int, dtype: int = TensorProto.FLOAT) -> str:
+    def input(self, name: str, *shape: int | str, dtype: int = TensorProto.FLOAT) -> str:
         """A model input."""
         self._inputs.append(helper.make_tensor_value_info(name, dtype, shape))
         return name

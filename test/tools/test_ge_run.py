@@ -74,6 +74,19 @@ def test_random_inputs_depend_on_the_seed_only(model: Path, capsys: pytest.Captu
     assert lines[0] == lines[1] != lines[2]
 
 
+def test_open_shapes_are_given_for_models_and_their_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, text = tmp_path / "open.onnx", tmp_path / "open.mlir"
+    builder = ModelBuilder()
+    builder.output(builder.node("Relu", builder.input("x", "n", 4), name="y"))
+    onnx.save(builder.build(), model)
+    write_module(import_model(model), text)
+    for path in (model, text):
+        run(path, "--random-input", "--input-shape", "x:3,4")
+        assert error_of(path, "--random-input", "--input-shape", "x:3,5").code == "GE1019"
+    lines = [line for line in capsys.readouterr().out.splitlines() if ": float32[3, 4]" in line]
+    assert len(lines) == 2 and len(set(lines)) == 1
+
+
 def test_outputs_are_written_as_arrays(model: Path) -> None:
     run(model, "--input", model.parent / "x.npy", "--output-dir", model.parent / "out" / "deep")
     value = np.load(model.parent / "out" / "deep" / "y.npy")

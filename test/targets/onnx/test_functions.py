@@ -230,6 +230,18 @@ def test_call_of_what_is_not_there() -> None:
         verify_module(parse_module(text.replace('@"local::scaled"(%x)', '@"local::none"(%x)')))
 
 
+@pytest.mark.parametrize("nodes", ["b = l.g (a, a)", "b, c = l.g (a)"])
+@pytest.mark.parametrize("name", ["f", "unused"])
+def test_call_in_a_function_that_gives_or_takes_too_much(nodes: str, name: str) -> None:
+    text = f"""
+    <ir_version: 10, opset_import: ["" : 21, "l" : 1]> m (float[4] x) => (float[4] y) {{ y = l.f (x) }}
+    <domain: "l", opset_import: ["" : 21, "l" : 1]> {name} (a) => (b) {{ {nodes} }}
+    <domain: "l", opset_import: ["" : 21]> g (a) => (b) {{ b = Relu (a) }}
+    """
+    with pytest.raises(GeError, match="but the function @l::g has 1"):
+        import_model(parser.parse_model(text))
+
+
 def test_node_that_is_not_valid_in_a_function() -> None:
     f = function([helper.make_node("Neg", ["v"], ["w"], name="n", alpha=1.0)])
     with pytest.raises(GeError, match=r"(?s)GE1017.*alpha.*function 'f', node 'n'"):

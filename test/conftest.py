@@ -39,6 +39,7 @@ TOOLS = {
     "ge-compiler": "ge.tools.ge_compiler:main",
     "ge-bisect": "ge.tools.ge_bisect:main",
     "ge-reduce": "ge.tools.ge_reduce:main",
+    "ge-om": "ge.tools.ge_om:main",
 }
 """Commands of the project: entry points that take the arguments and end with SystemExit or return."""
 

@@ -37,6 +37,7 @@ from ge.tools.compilation import NO_FUSION, STAGES, CompileOptions, compile_mode
 from ge.tools.console import print_table
 from ge.tools.explanations import explanations
 from ge.tools.fusion_report import report_facts, write_report
+from ge.tools.om_modes import record_command, run_om_mode
 from ge.tools.options import Option, options_help, parse_options
 from ge.tools.pipeline import pipeline_text
 from ge.tools.precheck import failure, precheck
@@ -56,7 +57,9 @@ OPTIONS = (
     Option("input_shape", "SHAPES", f"the shapes of the inputs: {FORM}"),
     Option("input_format", "NCHW|ND", "the layout of the inputs, as ONNX has it"),
     Option("framework", "NUMBER", "5: the model is an ONNX model"),
-    Option("mode", "NUMBER", "0: make an OM file (default); 3: only report all that stands in the way of that"),
+    Option("mode", "NUMBER", "0: make an OM file (default); 3: only report all that stands in its way; 1, 6: see --om"),
+    Option("om", "FILE", "with --mode=6: show what is in this OM file; with --mode=1: write it as JSON"),
+    Option("json", "FILE", "with --mode=1: the file to write"),
     Option("check_report", "FILE", "with --mode=3: write the report as JSON to this file"),
     Option("precision_mode", "NAME", "force_fp16: kernels compute in float16 and accumulate in float32"),
     Option("oo_level", "LEVEL", "the optimisation level, O0 to O3 (default O3); also -O0 to -O3"),
@@ -80,7 +83,7 @@ OPTIONS = (
     Option("version", "", "show the version"),
 )
 
-ONLY_VALUES = {"framework": ("5",), "mode": ("0", "3"), "precision_mode": ("force_fp16",)}
+ONLY_VALUES = {"framework": ("5",), "mode": ("0", "1", "3", "6"), "precision_mode": ("force_fp16",)}
 """Options of ATC of which these values are what this compiler does."""
 
 
@@ -174,6 +177,8 @@ def run(args: Sequence[str]) -> None:
         return
     if "log" in values:
         logging.basicConfig(level=values["log"].upper(), format="[%(levelname)s] %(message)s")
+    if run_om_mode(values):
+        return
     options = compile_options(values)
     if "print-pipeline" in values:
         print(pipeline_text([each for stage in STAGES for each in stage_passes(stage, options)]))
@@ -190,6 +195,7 @@ def run(args: Sequence[str]) -> None:
         write_report(report_facts(str(options.model), compilation.log, compilation.watcher), values["fusion_report"])
     for line in explanations(_explained(values), compilation.log):
         print(line, file=sys.stderr)
+    record_command(compilation.module, values, OPTIONS)
     write_module(compilation.module, file)
     facts: dict[str, Any] = {
         "version": ge.__version__,

@@ -15,6 +15,7 @@ from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
 from ge.tools.agreement import Agreement
 from ge.tools.compilation import Compilation
 from ge.tools.console import change, megabytes, print_facts, print_table
+from ge.tools.custom_costs import custom_costs
 
 
 def compilation_facts(compilation: Compilation, weight_bytes: int, file_bytes: int) -> dict[str, Any]:
@@ -29,6 +30,7 @@ def compilation_facts(compilation: Compilation, weight_bytes: int, file_bytes: i
         "kernels": program.kernels,
         "launches": program.launches,
         "host_operators": program.host_operators,
+        "custom_operators": [asdict(cost) for cost in custom_costs(compilation.module)],
         "memory": {
             "bytes": memory.memory_size,
             "values": memory.arena_size,
@@ -59,6 +61,9 @@ def print_compilation(facts: dict[str, Any]) -> None:
     )
     for text, count in facts["fusions"].items():
         print(f"{text}  x{count}" if count > 1 else text)
+    for cost in facts["custom_operators"]:
+        moved = f"{cost['flops']} flops, {megabytes(cost['bytes'])}"
+        print(f"{cost['operator']} of {cost['plugin']} on the host  x{cost['count']}: {moved}")
     before, after, memory = facts["access_bytes_without_fusion"], facts["access_bytes"], facts["memory"]
     access = f"{megabytes(before)} -> {megabytes(after)} in each run"
     without_reuse, at_least = megabytes(memory["values_without_reuse"]), megabytes(memory["values_lower_bound"])

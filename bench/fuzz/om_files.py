@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -22,6 +24,7 @@ from ge import Runtime
 from ge.ir.errors import GeError
 from ge.ir.verifier import verify_module
 from ge.targets.ascend.om.container import PartitionType, pack_container, read_container
+from ge.targets.ascend.om.file import OmFile
 from ge.targets.ascend.om.kernel_store import pack_store, read_store
 from ge.targets.ascend.om.proto import ge_ir_pb2, task_pb2
 from ge.targets.ascend.om.reader import read_model, read_module
@@ -29,6 +32,11 @@ from ge.targets.ascend.om.writer import model_bytes
 from ge.targets.onnx.importer import import_model
 from ge.tools.arrays import InputInfo, random_inputs
 from ge.tools.compilation import STAGES, CompileOptions, run_stage
+from ge.tools.om_difference import differences
+from ge.tools.om_extract import graph_model
+from ge.tools.om_inspection import om_facts
+from ge.tools.om_json import message_json
+from ge.tools.om_kernels import kernel_names, kernel_text
 
 Partitions = dict[int, bytes]
 
@@ -69,6 +77,9 @@ class OmTarget(Target):
         return b"".join(bytes(memoryview(piece)) for piece in pack_container(container.name, parts))
 
     def run(self, path: Path, progress: Progress) -> str:
+        progress.at("look inside")
+        with suppress(GeError):  # the same file may be refused for another reason below
+            _look_inside(path)
         progress.at("read model")
         model = read_model(path)
         progress.at("read module")
@@ -86,6 +97,16 @@ class OmTarget(Target):
         loaded.run(inputs)
         progress.at("end")
         return PASSED
+
+
+def _look_inside(path: Path) -> None:
+    """What ge-om does with a file, which need not be one that runs."""
+    file = OmFile.open(path)
+    json.dumps([om_facts(file), message_json(file.definition)])
+    differences(file, file)
+    graph_model(file).SerializeToString()
+    for name in kernel_names(file):
+        kernel_text(file, name)
 
 
 # ---------------------------------------------------------------- mutations of partitions

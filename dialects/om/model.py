@@ -13,7 +13,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from ge.dialects.om.program import Int, OperatorOp, TaskOp
+from ge.dialects.om.program import Int, OperatorOp, TaskOp, is_operator_attribute
 from ge.ir.attributes import WeightsAttr
 
 
@@ -144,6 +144,9 @@ class ModelOp(IRDLOperation):
         memory, io = self.memory_size.value.data, self.io_size.value.data
         if not 0 <= io <= memory:
             raise VerifyException(f"inputs and outputs of {io} bytes are no part of a memory of {memory} bytes")
+        for name, attr in self.attributes.items():
+            if not is_operator_attribute(attr):
+                raise VerifyException(f"an OM file cannot hold attribute '{name}' = {attr}")
         self._verify_operators()
         labels = {op.label.data for op in self.operators}
         kernels = {kernel.sym_name.data for kernel in self.kernels}

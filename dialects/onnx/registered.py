@@ -93,6 +93,18 @@ class CustomOperator:
         rule.__name__ = f"shape function of {self.operator.name}"
         return rule
 
+    def cost_of(self, node: Node) -> Cost:
+        """What the operator costs; nothing but its inputs and outputs when the plug-in does not say. Raises GE3017."""
+        if self.cost is None:
+            return Cost()
+        try:
+            found = cast("object", self.cost(node))
+            if not isinstance(found, Cost):
+                raise TypeError(f"it returned {found!r}, not a Cost")
+            return found
+        except Exception as error:
+            raise self.error("GE3017", f"the cost function failed: {type(error).__name__}: {error}") from error
+
     def error(self, code: str, problem: str) -> GeError:
         """An error of the operator's definition."""
         return GeError(code, f"operator '{self.name}': {problem}", f"{self.file}:{self.line}:1")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -18,14 +19,15 @@ from ge.tools import ge_bisect, ge_compiler, ge_opt, ge_reduce, ge_run, ge_trans
 
 PLUGIN = """
 import numpy as np
-from ge.custom import like_input, register_operator
+from ge.custom import Cost, elements, like_input, register_operator
 
 @register_operator("end.to.end", "Twice", "x: T -> y: T", types={"T": "f16 f32"}, shapes=like_input, since=2,
                    decomposition=lambda ops, x: ops.Add(x, x))
 def twice(x):
     return x + x
 
-@register_operator("end.to.end", "Sorted", "x: T -> y: T", types={"T": "f32"}, shapes=like_input, since=2)
+@register_operator("end.to.end", "Sorted", "x: T -> y: T", types={"T": "f32"}, shapes=like_input, since=2,
+                   cost=lambda node: Cost(flops=4 * elements(node.shape(0))))
 def in_order(x):
     return np.sort(x, -1)
 """
@@ -79,6 +81,18 @@ def test_the_file_does_not_depend_on_the_plugin_being_loaded(plugin: str, model:
         assert again.read_bytes() == om.read_bytes(), loaded
         for name in ("Twice", "Sorted"):
             unregister_operator("end.to.end", name)
+
+
+def test_the_report_tells_what_the_host_computes(
+    plugin: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = [f"--load-plugin={plugin}", f"--model={model}", f"--output={tmp_path / 'model.om'}"]
+    ge_compiler.run([*arguments, "--report=json"])
+    facts = json.loads(capsys.readouterr().out)["compilation"]
+    cost = {"operator": "end.to.end::Sorted", "plugin": "my_operators.py", "count": 1, "flops": 128, "bytes": 256}
+    assert facts["custom_operators"] == [cost]  # 32 float32 in and out
+    ge_compiler.run(arguments)
+    assert "end.to.end::Sorted of my_operators.py on the host  x1: 128 flops" in capsys.readouterr().out
 
 
 def test_without_the_plugin_it_is_refused(model: str, tmp_path: Path, plugin: str) -> None:

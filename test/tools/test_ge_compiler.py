@@ -59,7 +59,7 @@ def test_help_lists_every_option(capsys: pytest.CaptureFixture[str]) -> None:
         (["--model=x", "--report=xml"], "GE2006", "'xml'"),
         (["--model=x", "--insert_op_conf=aipp.cfg"], "GE2009", "--insert_op_conf of ATC"),
         (["--model=x", "--framework=3"], "GE2009", "--framework=3"),
-        (["--model=x", "--mode=1"], "GE2009", "--mode=1"),
+        (["--model=x", "--mode=7"], "GE2009", "--mode=7"),
         (["--model=x", "--precision_mode=force_fp32"], "GE2009", "force_fp32"),
         (["--model=x", "--input_shape=1,3"], "GE2006", "1,3"),
         (["--model=x", "--input_shape=x:1,1.5"], "GE2006", "got '1.5'"),

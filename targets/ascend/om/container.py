@@ -65,13 +65,33 @@ _NARROW_LIMIT = 1 << 32
 
 
 class PartitionType(IntEnum):
-    """What a partition holds. Others exist (host libraries, flow models, ...) and are kept as numbers."""
+    """What a partition holds. Our files have those up to 4 and MODEL_INOUT_INFO; other numbers are kept as numbers."""
 
     MODEL_DEF = 0
     WEIGHTS_DATA = 1
     TASK_INFO = 2
     TBE_KERNELS = 3
     CUST_AICPU_KERNELS = 4
+    SO_BINS = 5
+    FLOW_MODEL = 6
+    FLOW_SUBMODEL = 7
+    MODEL_INOUT_INFO = 8
+    STATIC_TASK_DESC = 9
+    DYNAMIC_TASK_DESC = 10
+    TASK_PARAM = 11
+    TILING_DATA = 12
+    PRE_MODEL_DESC = 20
+    PRE_MODEL_SQE = 21
+    PRE_KERNEL_ARGS = 22
+    PRE_MODEL_DESC_EXTEND = 23
+    BUNDLE_MODEL_INFO = 24
+    BUNDLE_MODEL_VAR_INFO = 25
+    CUSTOM_OPS = 26
+
+
+def partition_name(kind: int) -> str:
+    """The name of a partition type; its number when it has none."""
+    return PartitionType(kind).name if kind in set(PartitionType) else f"partition {kind}"
 
 
 @dataclass(frozen=True)
@@ -80,6 +100,24 @@ class Container:
 
     name: str
     partitions: Mapping[int, memoryview]
+    header: Header
+    is_wide: bool
+    """Whether the partition table has 64-bit entries."""
+
+    @property
+    def table_bytes(self) -> int:
+        """The size of the partition table."""
+        head, entry = _table_form(self.is_wide)
+        return head + entry.size * len(self.partitions)
+
+    def offset(self, kind: PartitionType) -> int:
+        """Where a partition begins in the file; KeyError when the file does not have it."""
+        start = _HEADER.size + self.table_bytes
+        for each, part in self.partitions.items():
+            if each == kind:
+                return start
+            start += part.nbytes
+        raise KeyError(kind)
 
     def partition(self, kind: PartitionType) -> memoryview:
         """The bytes of a partition; no bytes when the file does not have it."""
@@ -89,13 +127,19 @@ class Container:
 # ---------------------------------------------------------------- writing
 
 
-def pack_container(name: str, partitions: Sequence[tuple[PartitionType, Buffer]]) -> list[Buffer]:
-    """The pieces of an OM file, to be written one after the other. The partitions are passed through, not copied."""
+def pack_container(
+    name: str, partitions: Sequence[tuple[PartitionType, Buffer]], *, wide: bool | None = None
+) -> list[Buffer]:
+    """The pieces of an OM file, to be written one after the other. The partitions are passed through, not copied.
+
+    The table is narrow as long as the file stays below 4 GiB, unless ``wide`` says otherwise.
+    """
     sizes = [memoryview(data).nbytes for _, data in partitions]
-    narrow = _HEADER.size + 4 + 12 * len(partitions) + sum(sizes) < _NARROW_LIMIT
-    table = _pack_table([kind for kind, _ in partitions], sizes, narrow)
+    if wide is None:
+        wide = _HEADER.size + 4 + 12 * len(partitions) + sum(sizes) >= _NARROW_LIMIT
+    table = _pack_table([kind for kind, _ in partitions], sizes, wide)
     payload = len(table) + sum(sizes)
-    length, model_length = (payload, 0) if narrow else (0, payload)
+    length, model_length = (0, payload) if wide else (payload, 0)
     header = Header(name=_header_name(name), length=length, model_length=model_length)
     return [_HEADER.pack(*header), table, *(data for _, data in partitions)]
 
@@ -105,9 +149,14 @@ def _header_name(name: str) -> bytes:
     return name.encode()[:_NAME_BYTES].decode(errors="ignore").encode()
 
 
-def _pack_table(kinds: Sequence[int], sizes: Sequence[int], narrow: bool) -> bytes:
-    entry = struct.Struct("<III" if narrow else "<I4xQQ")
-    table = struct.pack("<I" if narrow else "<I4x", len(kinds))
+def _table_form(wide: bool) -> tuple[int, struct.Struct]:
+    """The bytes before the entries of a partition table, and the form of an entry."""
+    return (8, struct.Struct("<I4xQQ")) if wide else (4, struct.Struct("<III"))
+
+
+def _pack_table(kinds: Sequence[int], sizes: Sequence[int], wide: bool) -> bytes:
+    head, entry = _table_form(wide)
+    table = struct.pack("<I", len(kinds)).ljust(head, b"\0")
     offset = 0
     for kind, size in zip(kinds, sizes, strict=True):
         table += entry.pack(kind, offset, size)
@@ -133,7 +182,7 @@ def read_container(data: Buffer, where: str) -> Container:
     if announced != found:
         raise GeError("GE5002", f"the header announces {announced} bytes after it, the file has {found}", where)
     name = header.name.split(b"\0")[0].decode(errors="replace")
-    return Container(name, _read_partitions(view[_HEADER.size :], wide, where))
+    return Container(name, _read_partitions(view[_HEADER.size :], wide, where), header, wide)
 
 
 def _check_kind(header: Header, where: str) -> None:
@@ -149,7 +198,7 @@ def _check_kind(header: Header, where: str) -> None:
 
 
 def _read_partitions(payload: memoryview, wide: bool, where: str) -> dict[int, memoryview]:
-    head, entry = (8, struct.Struct("<I4xQQ")) if wide else (4, struct.Struct("<III"))
+    head, entry = _table_form(wide)
     if payload.nbytes < head:
         raise GeError("GE5002", "the file ends inside its partition table", where)
     (count,) = struct.unpack_from("<I", payload)

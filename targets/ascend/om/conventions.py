@@ -29,6 +29,18 @@ OUTPUT_NAMES = "attr_model_out_nodes_name"
 """The attribute of the model that names its outputs."""
 
 
+WRITTEN_ATTRIBUTES = frozenset(
+    {
+        *("memory_size", "weight_size", "zero_copy_memory_size", "stream_num", "event_num", "label_num", "soc_version"),
+        *("task_gen_base_addr", "task_gen_weight_addr", OUTPUT_NAMES),
+    }
+)
+"""The attributes of the model that follow from the rest of it; all others are attributes of the ``om.model``."""
+
+COMMAND_LINE, COMPILER_VERSION = "atc_cmdline", "atc_version"
+"""The attributes of the model that say how, and by which version, it was compiled."""
+
+
 def address(area: Area, offset: int) -> int:
     """The address of a value in kernel arguments."""
     return HOST_ADDRESS if area is Area.HOST else BASE_ADDRESS[area] + offset

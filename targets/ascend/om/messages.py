@@ -63,6 +63,30 @@ ELEMENT_TYPES: Mapping[ir.DataType, Attribute] = {
 }
 """Element types by their number in a descriptor."""
 
+MEMORY_NUMBERS: Mapping[Attribute, int] = {
+    f32: 0,
+    f16: 1,
+    IntegerType(8): 2,
+    IntegerType(32): 3,
+    IntegerType(8, Signedness.UNSIGNED): 4,
+    IntegerType(16): 6,
+    IntegerType(16, Signedness.UNSIGNED): 7,
+    IntegerType(32, Signedness.UNSIGNED): 8,
+    i64: 9,
+    IntegerType(64, Signedness.UNSIGNED): 10,
+    f64: 11,
+    i1: 12,
+    STRING: 13,
+    ComplexType(f32): 16,
+    ComplexType(f64): 17,
+    BFloat16Type(): 27,
+    IntegerType(4): 29,
+}
+"""Numbers of element types as the run time counts them (in MODEL_INOUT_INFO); not those of descriptors."""
+
+UNDEFINED_TYPE = 28
+"""The number in :data:`MEMORY_NUMBERS` for what is no tensor of one of these types."""
+
 _NUMBERS: Mapping[Attribute, ir.DataType] = {element: number for number, element in ELEMENT_TYPES.items()}
 
 # ---------------------------------------------------------------- attributes

@@ -33,8 +33,10 @@ from ge.targets.ascend.om.conventions import (
     NODE_NAMES,
     OUTPUT_NAMES,
     PRODUCER,
+    WRITTEN_ATTRIBUTES,
     address,
 )
+from ge.targets.ascend.om.inout_info import InOutInfo, read_inout_info, tensor_info
 from ge.targets.ascend.om.kernel_store import read_store
 from ge.targets.ascend.om.kernels import decode_core_kernel, decode_host_kernel
 from ge.targets.ascend.om.messages import read_attribute, read_type
@@ -226,6 +228,16 @@ class _Reader:
                 raise self.contradiction(f"'{reader}' reads '{missing}', which no task before it makes")
             made.update(value.name for value in outputs)
 
+    def check_inout_info(self, inputs: Mapping[str, Value], outputs: Mapping[str, Value]) -> None:
+        """Check that MODEL_INOUT_INFO, which older files do not have, says what the graph says."""
+        kind = PartitionType.MODEL_INOUT_INFO
+        if kind not in self.container.partitions:
+            return
+        found = read_inout_info(self.container.partition(kind), self.where)
+        infos = [tuple(tensor_info(name, value.type) for name, value in each.items()) for each in (inputs, outputs)]
+        if found != InOutInfo(*infos):
+            raise self.contradiction("MODEL_INOUT_INFO says other inputs or outputs than the graph")
+
     # ------------------------------------------------------------ results
 
     def outputs(self) -> tuple[tuple[str, ...], _Operator]:
@@ -242,6 +254,7 @@ class _Reader:
         data = [operator for operator in self.operators if operator.kind == "Data"]
         if any(len(operator.outputs) != 1 for operator in data):
             raise self.contradiction("an operator Data has other than one result")
+        self.check_inout_info({each.label: each.outputs[0] for each in data}, dict(zip(names, end.inputs, strict=True)))
         tasks = tuple(self.launch(message) for message in self.tasks)
         self.check_order(tasks, end)
         return OmModel(
@@ -269,17 +282,15 @@ class _Reader:
         body += [_operator_op(operator, values) for operator in self.operators]
         body += [TaskOp(entry.kernel, entry.operator, entry.blocks) for entry in model.tasks]
         io_size = self.integer("zero_copy_memory_size")
-        return ModuleOp([ModelOp(self.name, model.soc, self.memory_size, io_size, tuple(model.outputs), body)])
+        op = ModelOp(self.name, model.soc, self.memory_size, io_size, tuple(model.outputs), body)
+        op.attributes.update({name: each for name, each in self.attributes.items() if name not in WRITTEN_ATTRIBUTES})
+        return ModuleOp([op])
 
     def weights_block(self) -> Weights:
         """The weights as a constant that text can refer to in the OM file itself."""
         if self.file is None:
             return Weights(self.weights, self.weights.nbytes)
-        offset = self.file.stat().st_size - sum(part.nbytes for part in self.container.partitions.values())
-        for kind, part in self.container.partitions.items():
-            if kind == PartitionType.WEIGHTS_DATA:
-                break
-            offset += part.nbytes
+        offset = self.container.offset(PartitionType.WEIGHTS_DATA)
         return Weights(self.weights, self.weights.nbytes, Origin(self.file, offset))
 
 

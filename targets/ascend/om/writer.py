@@ -4,6 +4,7 @@ Where the bytes come from:
 
 | partition | content |
 |---|---|
+| MODEL_INOUT_INFO | the types of inputs and outputs |
 | MODEL_DEF | the operators; the names of the model's nodes come from their locations |
 | WEIGHTS_DATA | `om.weights` |
 | TBE_KERNELS | the kernels of the AI Cores, encoded |
@@ -38,6 +39,7 @@ from ge.targets.ascend.om.conventions import (
     PRODUCER,
     address,
 )
+from ge.targets.ascend.om.inout_info import InOutInfo, pack_inout_info, tensor_info
 from ge.targets.ascend.om.kernel_store import pack_store
 from ge.targets.ascend.om.kernels import encode_kernel
 from ge.targets.ascend.om.messages import write_attribute, write_descriptor
@@ -74,6 +76,7 @@ def _model_pieces(module: ModuleOp) -> list[Buffer]:
     host_kernels = [kernel for kernel in model.kernels if kernel.runs_on_host]
     core_kernels = [kernel for kernel in model.kernels if not kernel.runs_on_host]
     partitions: list[tuple[PartitionType, Buffer]] = [
+        (PartitionType.MODEL_INOUT_INFO, pack_inout_info(_inout_info(model))),
         (PartitionType.MODEL_DEF, _model_def(model, weight_size).SerializeToString(deterministic=True)),
         (PartitionType.WEIGHTS_DATA, weights),
         (PartitionType.TBE_KERNELS, _store(core_kernels)),
@@ -81,6 +84,16 @@ def _model_pieces(module: ModuleOp) -> list[Buffer]:
         (PartitionType.TASK_INFO, _task_info(model, weight_size).SerializeToString(deterministic=True)),
     ]
     return pack_container(model.sym_name.data, [(kind, data) for kind, data in partitions if memoryview(data).nbytes])
+
+
+def _inout_info(model: ModelOp) -> InOutInfo:
+    data = [op for op in model.operators if op.kind.data == "Data"]
+    outputs = [value for op in model.operators if op.kind.data == "NetOutput" for value in op.inputs]
+    names = [name.data for name in model.output_names]
+    return InOutInfo(
+        tuple(tensor_info(op.label.data, op.outputs[0].type) for op in data),
+        tuple(tensor_info(name, value.type) for name, value in zip(names, outputs, strict=True)),
+    )
 
 
 def _store(kernels: list[KernelOp]) -> bytes:
@@ -105,6 +118,7 @@ def _model_def(model: ModelOp, weight_size: int) -> ir.ModelDef:
         "task_gen_base_addr": IntegerAttr(BASE_ADDRESS[Area.MEMORY], i64),
         "task_gen_weight_addr": IntegerAttr(BASE_ADDRESS[Area.WEIGHTS], i64),
         OUTPUT_NAMES: model.output_names,
+        **model.attributes,
     }
     for name, attr in attributes.items():
         write_attribute(attr, message.attr[name])

@@ -232,9 +232,18 @@ def test_an_operator_that_nobody_defines_is_one_error() -> None:
 
 def test_cost_is_a_function_of_the_node() -> None:
     register(cost=lambda node: Cost(flops=2 * elements(node.shape(0))))
+    node = Node("Op", [Tensor("f32", (2, 3))])
     definition = registered(DOMAIN, "Op")
-    assert definition is not None and definition.cost is not None
-    assert definition.cost(Node("Op", [Tensor("f32", (2, 3))])).flops == 12
+    assert definition is not None and definition.cost_of(node) == Cost(flops=12)
+    register(cost=None)
+    definition = registered(DOMAIN, "Op")
+    assert definition is not None and definition.cost_of(node) == Cost()
+    register(cost=lambda node: 3)
+    definition = registered(DOMAIN, "Op")
+    assert definition is not None
+    with pytest.raises(GeError, match="the cost function failed: TypeError: it returned 3, not a Cost") as error:
+        definition.cost_of(node)
+    assert error.value.code == "GE3017"
 
 
 # Export

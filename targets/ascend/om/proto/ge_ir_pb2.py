@@ -24,13 +24,15 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#targets/ascend/om/proto/ge_ir.proto\x12\x08ge.proto\"\xb7\x05\n\x07\x41ttrDef\x12+\n\x04list\x18\x01 \x01(\x0b\x32\x1b.ge.proto.AttrDef.ListValueH\x00\x12\x0b\n\x01s\x18\x02 \x01(\x0cH\x00\x12\x0b\n\x01i\x18\x03 \x01(\x03H\x00\x12\x0b\n\x01\x66\x18\x04 \x01(\x02H\x00\x12\x0b\n\x01\x62\x18\x05 \x01(\x08H\x00\x12\x0c\n\x02\x62t\x18\x07 \x01(\x0cH\x00\x12 \n\x01t\x18\x0c \x01(\x0b\x32\x13.ge.proto.TensorDefH\x00\x12\x36\n\rlist_list_int\x18\x0e \x01(\x0b\x32\x1d.ge.proto.AttrDef.ListListIntH\x00\x12\x0c\n\x02\x64t\x18\x0f \x01(\x03H\x00\x1a\xe5\x02\n\tListValue\x12\t\n\x01s\x18\x02 \x03(\x0c\x12\t\n\x01i\x18\x03 \x03(\x03\x12\t\n\x01\x66\x18\x04 \x03(\x02\x12\t\n\x01\x62\x18\x05 \x03(\x08\x12;\n\x08val_type\x18\x14 \x01(\x0e\x32).ge.proto.AttrDef.ListValue.ListValueType\"\xee\x01\n\rListValueType\x12\x10\n\x0cVT_LIST_NONE\x10\x00\x12\x12\n\x0eVT_LIST_STRING\x10\x01\x12\x0f\n\x0bVT_LIST_INT\x10\x02\x12\x11\n\rVT_LIST_FLOAT\x10\x03\x12\x10\n\x0cVT_LIST_BOOL\x10\x04\x12\x11\n\rVT_LIST_BYTES\x10\x05\x12\x17\n\x13VT_LIST_TENSOR_DESC\x10\x06\x12\x12\n\x0eVT_LIST_TENSOR\x10\x07\x12\x11\n\rVT_LIST_GRAPH\x10\x08\x12\x17\n\x13VT_LIST_NAMED_ATTRS\x10\t\x12\x15\n\x11VT_LIST_DATA_TYPE\x10\n\x1a\x64\n\x0bListListInt\x12:\n\x0blist_list_i\x18\x01 \x03(\x0b\x32%.ge.proto.AttrDef.ListListInt.ListInt\x1a\x19\n\x07ListInt\x12\x0e\n\x06list_i\x18\x01 \x03(\x03\x42\x07\n\x05value\"\x17\n\x08ShapeDef\x12\x0b\n\x03\x64im\x18\x01 \x03(\x03\"\xb7\x02\n\x10TensorDescriptor\x12\x0c\n\x04name\x18\x01 \x01(\t\x12!\n\x05\x64type\x18\x02 \x01(\x0e\x32\x12.ge.proto.DataType\x12!\n\x05shape\x18\x03 \x01(\x0b\x32\x12.ge.proto.ShapeDef\x12\x0e\n\x06layout\x18\x04 \x01(\t\x12\x32\n\x04\x61ttr\x18\x05 \x03(\x0b\x32$.ge.proto.TensorDescriptor.AttrEntry\x12\x0c\n\x04size\x18\n \x01(\x03\x12\x13\n\x0bweight_size\x18\x0b \x01(\x03\x12\x13\n\x0b\x64\x65vice_type\x18\x0e \x01(\t\x12\x13\n\x0b\x64\x61ta_offset\x18\x12 \x01(\x03\x1a>\n\tAttrEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12 \n\x05value\x18\x02 \x01(\x0b\x32\x11.ge.proto.AttrDef:\x02\x38\x01\"C\n\tTensorDef\x12(\n\x04\x64\x65sc\x18\x01 \x01(\x0b\x32\x1a.ge.proto.TensorDescriptor\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\x0c\"\xe0\x03\n\x05OpDef\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04type\x18\x02 \x01(\t\x12\r\n\x05input\x18\x05 \x03(\t\x12\'\n\x04\x61ttr\x18\n \x03(\x0b\x32\x19.ge.proto.OpDef.AttrEntry\x12\n\n\x02id\x18\x15 \x01(\x03\x12\x11\n\tstream_id\x18\x16 \x01(\x03\x12\x12\n\ninput_name\x18\x17 \x03(\t\x12\x10\n\x08src_name\x18\x18 \x03(\t\x12\x11\n\tsrc_index\x18\x19 \x03(\x03\x12\x10\n\x08\x64st_name\x18\x1a \x03(\t\x12\x11\n\tdst_index\x18\x1b \x03(\x03\x12\x0f\n\x07input_i\x18\x1c \x03(\x03\x12\x10\n\x08output_i\x18\x1d \x03(\x03\x12\x11\n\tworkspace\x18\x1e \x03(\x03\x12\x17\n\x0fworkspace_bytes\x18\x1f \x03(\x03\x12\x16\n\x0eis_input_const\x18  \x03(\x08\x12.\n\ninput_desc\x18! \x03(\x0b\x32\x1a.ge.proto.TensorDescriptor\x12/\n\x0boutput_desc\x18\" \x03(\x0b\x32\x1a.ge.proto.TensorDescriptor\x1a>\n\tAttrEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12 \n\x05value\x18\x02 \x01(\x0b\x32\x11.ge.proto.AttrDef:\x02\x38\x01\"\xc0\x01\n\x08GraphDef\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05input\x18\x04 \x03(\t\x12\x0e\n\x06output\x18\x05 \x03(\t\x12\x1b\n\x02op\x18\x06 \x03(\x0b\x32\x0f.ge.proto.OpDef\x12*\n\x04\x61ttr\x18\x0b \x03(\x0b\x32\x1c.ge.proto.GraphDef.AttrEntry\x1a>\n\tAttrEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12 \n\x05value\x18\x02 \x01(\x0b\x32\x11.ge.proto.AttrDef:\x02\x38\x01\"\xd0\x01\n\x08ModelDef\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\r\x12\x16\n\x0e\x63ustom_version\x18\x03 \x01(\t\x12!\n\x05graph\x18\x07 \x03(\x0b\x32\x12.ge.proto.GraphDef\x12*\n\x04\x61ttr\x18\x0b \x03(\x0b\x32\x1c.ge.proto.ModelDef.AttrEntry\x1a>\n\tAttrEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12 \n\x05value\x18\x02 \x01(\x0b\x32\x11.ge.proto.AttrDef:\x02\x38\x01*\x96\x02\n\x08\x44\x61taType\x12\x10\n\x0c\x44T_UNDEFINED\x10\x00\x12\x0c\n\x08\x44T_FLOAT\x10\x01\x12\x0e\n\nDT_FLOAT16\x10\x02\x12\x0b\n\x07\x44T_INT8\x10\x03\x12\x0c\n\x08\x44T_UINT8\x10\x04\x12\x0c\n\x08\x44T_INT16\x10\x05\x12\r\n\tDT_UINT16\x10\x06\x12\x0c\n\x08\x44T_INT32\x10\x07\x12\x0c\n\x08\x44T_INT64\x10\x08\x12\r\n\tDT_UINT32\x10\t\x12\r\n\tDT_UINT64\x10\n\x12\x0b\n\x07\x44T_BOOL\x10\x0b\x12\r\n\tDT_DOUBLE\x10\x0c\x12\r\n\tDT_STRING\x10\r\x12\x10\n\x0c\x44T_COMPLEX64\x10\x10\x12\x11\n\rDT_COMPLEX128\x10\x11\x12\x0b\n\x07\x44T_BF16\x10\x1b\x12\x0b\n\x07\x44T_INT4\x10\x1c\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#targets/ascend/om/proto/ge_ir.proto\x12\x08ge.proto\"\x88\x01\n\nNamedAttrs\x12\x0c\n\x04name\x18\x01 \x01(\t\x12,\n\x04\x61ttr\x18\x02 \x03(\x0b\x32\x1e.ge.proto.NamedAttrs.AttrEntry\x1a>\n\tAttrEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12 \n\x05value\x18\x02 \x01(\x0b\x32\x11.ge.proto.AttrDef:\x02\x38\x01\"\x89\t\n\x07\x41ttrDef\x12+\n\x04list\x18\x01 \x01(\x0b\x32\x1b.ge.proto.AttrDef.ListValueH\x00\x12\x0b\n\x01s\x18\x02 \x01(\x0cH\x00\x12\x0b\n\x01i\x18\x03 \x01(\x03H\x00\x12\x0b\n\x01\x66\x18\x04 \x01(\x02H\x00\x12\x0b\n\x01\x62\x18\x05 \x01(\x08H\x00\x12\x0c\n\x02\x62t\x18\x07 \x01(\x0cH\x00\x12$\n\x04\x66unc\x18\n \x01(\x0b\x32\x14.ge.proto.NamedAttrsH\x00\x12(\n\x02td\x18\x0b \x01(\x0b\x32\x1a.ge.proto.TensorDescriptorH\x00\x12 \n\x01t\x18\x0c \x01(\x0b\x32\x13.ge.proto.TensorDefH\x00\x12\x1f\n\x01g\x18\r \x01(\x0b\x32\x12.ge.proto.GraphDefH\x00\x12\x36\n\rlist_list_int\x18\x0e \x01(\x0b\x32\x1d.ge.proto.AttrDef.ListListIntH\x00\x12\x0c\n\x02\x64t\x18\x0f \x01(\x03H\x00\x12:\n\x0flist_list_float\x18\x10 \x01(\x0b\x32\x1f.ge.proto.AttrDef.ListListFloatH\x00\x12\x14\n\nexpression\x18\x11 \x01(\x0cH\x00\x1a\x86\x04\n\tListValue\x12\t\n\x01s\x18\x02 \x03(\x0c\x12\t\n\x01i\x18\x03 \x03(\x03\x12\t\n\x01\x66\x18\x04 \x03(\x02\x12\t\n\x01\x62\x18\x05 \x03(\x08\x12\n\n\x02\x62t\x18\x07 \x03(\x0c\x12&\n\x02td\x18\x08 \x03(\x0b\x32\x1a.ge.proto.TensorDescriptor\x12\x1e\n\x01t\x18\t \x03(\x0b\x32\x13.ge.proto.TensorDef\x12\x1d\n\x01g\x18\n \x03(\x0b\x32\x12.ge.proto.GraphDef\x12 \n\x02na\x18\x0b \x03(\x0b\x32\x14.ge.proto.NamedAttrs\x12\n\n\x02\x64t\x18\x0c \x03(\x03\x12;\n\x08val_type\x18\x14 \x01(\x0e\x32).ge.proto.AttrDef.ListValue.ListValueType\"\xee\x01\n\rListValueType\x12\x10\n\x0cVT_LIST_NONE\x10\x00\x12\x12\n\x0eVT_LIST_STRING\x10\x01\x12\x0f\n\x0bVT_LIST_INT\x10\x02\x12\x11\n\rVT_LIST_FLOAT\x10\x03\x12\x10\n\x0cVT_LIST_BOOL\x10\x04\x12\x11\n\rVT_LIST_BYTES\x10\x05\x12\x17\n\x13VT_LIST_TENSOR_DESC\x10\x06\x12\x12\n\x0eVT_LIST_TENSOR\x10\x07\x12\x11\n\rVT_LIST_GRAPH\x10\x08\x12\x17\n\x13VT_LIST_NAMED_ATTRS\x10\t\x12\x15\n\x11VT_LIST_DATA_TYPE\x10\n\x1a\x64\n\x0bListListInt\x12:\n\x0blist_list_i\x18\x01 \x03(\x0b\x32%.ge.proto.AttrDef.ListListInt.ListInt\x1a\x19\n\x07ListInt\x12\x0e\n\x06list_i\x18\x01 \x03(\x03\x1al\n\rListListFloat\x12>\n\x0blist_list_f\x18\x01 \x03(\x0b\x32).ge.proto.AttrDef.ListListFloat.ListFloat\x1a\x1b\n\tListFloat\x12\x0e\n\x06list_f\x18\x01 \x03(\x02\x42\x07\n\x05value\"\x17\n\x08ShapeDef\x12\x0b\n\x03\x64im\x18\x01 \x03(\x03\"\xc0\x03\n\x10TensorDescriptor\x12\x0c\n\x04name\x18\x01 \x01(\t\x12!\n\x05\x64type\x18\x02 \x01(\x0e\x32\x12.ge.proto.DataType\x12!\n\x05shape\x18\x03 \x01(\x0b\x32\x12.ge.proto.ShapeDef\x12\x0e\n\x06layout\x18\x04 \x01(\t\x12\x32\n\x04\x61ttr\x18\x05 \x03(\x0b\x32$.ge.proto.TensorDescriptor.AttrEntry\x12\x14\n\x0chas_out_attr\x18\t \x01(\x08\x12\x0c\n\x04size\x18\n \x01(\x03\x12\x13\n\x0bweight_size\x18\x0b \x01(\x03\x12\x13\n\x0breuse_input\x18\x0c \x01(\x08\x12\x15\n\routput_tensor\x18\r \x01(\x08\x12\x13\n\x0b\x64\x65vice_type\x18\x0e \x01(\t\x12\x14\n\x0cinput_tensor\x18\x0f \x01(\x08\x12\x14\n\x0creal_dim_cnt\x18\x10 \x01(\x03\x12\x19\n\x11reuse_input_index\x18\x11 \x01(\x03\x12\x13\n\x0b\x64\x61ta_offset\x18\x12 \x01(\x03\x1a>\n\tAttrEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12 \n\x05value\x18\x02 \x01(\x0b\x32\x11.ge.proto.AttrDef:\x02\x38\x01\"C\n\tTensorDef\x12(\n\x04\x64\x65sc\x18\x01 \x01(\x0b\x32\x1a.ge.proto.TensorDescriptor\x12\x0c\n\x04\x64\x61ta\x18\x02 \x01(\x0c\"\xf7\x03\n\x05OpDef\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0c\n\x04type\x18\x02 \x01(\t\x12\r\n\x05input\x18\x05 \x03(\t\x12\'\n\x04\x61ttr\x18\n \x03(\x0b\x32\x19.ge.proto.OpDef.AttrEntry\x12\n\n\x02id\x18\x15 \x01(\x03\x12\x11\n\tstream_id\x18\x16 \x01(\x03\x12\x12\n\ninput_name\x18\x17 \x03(\t\x12\x10\n\x08src_name\x18\x18 \x03(\t\x12\x11\n\tsrc_index\x18\x19 \x03(\x03\x12\x10\n\x08\x64st_name\x18\x1a \x03(\t\x12\x11\n\tdst_index\x18\x1b \x03(\x03\x12\x0f\n\x07input_i\x18\x1c \x03(\x03\x12\x10\n\x08output_i\x18\x1d \x03(\x03\x12\x11\n\tworkspace\x18\x1e \x03(\x03\x12\x17\n\x0fworkspace_bytes\x18\x1f \x03(\x03\x12\x16\n\x0eis_input_const\x18  \x03(\x08\x12.\n\ninput_desc\x18! \x03(\x0b\x32\x1a.ge.proto.TensorDescriptor\x12/\n\x0boutput_desc\x18\" \x03(\x0b\x32\x1a.ge.proto.TensorDescriptor\x12\x15\n\rsubgraph_name\x18# \x03(\t\x1a>\n\tAttrEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12 \n\x05value\x18\x02 \x01(\x0b\x32\x11.ge.proto.AttrDef:\x02\x38\x01\"\xc0\x01\n\x08GraphDef\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05input\x18\x04 \x03(\t\x12\x0e\n\x06output\x18\x05 \x03(\t\x12\x1b\n\x02op\x18\x06 \x03(\x0b\x32\x0f.ge.proto.OpDef\x12*\n\x04\x61ttr\x18\x0b \x03(\x0b\x32\x1c.ge.proto.GraphDef.AttrEntry\x1a>\n\tAttrEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12 \n\x05value\x18\x02 \x01(\x0b\x32\x11.ge.proto.AttrDef:\x02\x38\x01\"\xd0\x01\n\x08ModelDef\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\r\x12\x16\n\x0e\x63ustom_version\x18\x03 \x01(\t\x12!\n\x05graph\x18\x07 \x03(\x0b\x32\x12.ge.proto.GraphDef\x12*\n\x04\x61ttr\x18\x0b \x03(\x0b\x32\x1c.ge.proto.ModelDef.AttrEntry\x1a>\n\tAttrEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12 \n\x05value\x18\x02 \x01(\x0b\x32\x11.ge.proto.AttrDef:\x02\x38\x01*\x96\x02\n\x08\x44\x61taType\x12\x10\n\x0c\x44T_UNDEFINED\x10\x00\x12\x0c\n\x08\x44T_FLOAT\x10\x01\x12\x0e\n\nDT_FLOAT16\x10\x02\x12\x0b\n\x07\x44T_INT8\x10\x03\x12\x0c\n\x08\x44T_UINT8\x10\x04\x12\x0c\n\x08\x44T_INT16\x10\x05\x12\r\n\tDT_UINT16\x10\x06\x12\x0c\n\x08\x44T_INT32\x10\x07\x12\x0c\n\x08\x44T_INT64\x10\x08\x12\r\n\tDT_UINT32\x10\t\x12\r\n\tDT_UINT64\x10\n\x12\x0b\n\x07\x44T_BOOL\x10\x0b\x12\r\n\tDT_DOUBLE\x10\x0c\x12\r\n\tDT_STRING\x10\r\x12\x10\n\x0c\x44T_COMPLEX64\x10\x10\x12\x11\n\rDT_COMPLEX128\x10\x11\x12\x0b\n\x07\x44T_BF16\x10\x1b\x12\x0b\n\x07\x44T_INT4\x10\x1c\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'targets.ascend.om.proto.ge_ir_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_NAMEDATTRS_ATTRENTRY']._loaded_options = None
+  _globals['_NAMEDATTRS_ATTRENTRY']._serialized_options = b'8\001'
   _globals['_TENSORDESCRIPTOR_ATTRENTRY']._loaded_options = None
   _globals['_TENSORDESCRIPTOR_ATTRENTRY']._serialized_options = b'8\001'
   _globals['_OPDEF_ATTRENTRY']._loaded_options = None
@@ -39,36 +41,44 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_GRAPHDEF_ATTRENTRY']._serialized_options = b'8\001'
   _globals['_MODELDEF_ATTRENTRY']._loaded_options = None
   _globals['_MODELDEF_ATTRENTRY']._serialized_options = b'8\001'
-  _globals['_DATATYPE']._serialized_start=2045
-  _globals['_DATATYPE']._serialized_end=2323
-  _globals['_ATTRDEF']._serialized_start=50
-  _globals['_ATTRDEF']._serialized_end=745
-  _globals['_ATTRDEF_LISTVALUE']._serialized_start=277
-  _globals['_ATTRDEF_LISTVALUE']._serialized_end=634
-  _globals['_ATTRDEF_LISTVALUE_LISTVALUETYPE']._serialized_start=396
-  _globals['_ATTRDEF_LISTVALUE_LISTVALUETYPE']._serialized_end=634
-  _globals['_ATTRDEF_LISTLISTINT']._serialized_start=636
-  _globals['_ATTRDEF_LISTLISTINT']._serialized_end=736
-  _globals['_ATTRDEF_LISTLISTINT_LISTINT']._serialized_start=711
-  _globals['_ATTRDEF_LISTLISTINT_LISTINT']._serialized_end=736
-  _globals['_SHAPEDEF']._serialized_start=747
-  _globals['_SHAPEDEF']._serialized_end=770
-  _globals['_TENSORDESCRIPTOR']._serialized_start=773
-  _globals['_TENSORDESCRIPTOR']._serialized_end=1084
-  _globals['_TENSORDESCRIPTOR_ATTRENTRY']._serialized_start=1022
-  _globals['_TENSORDESCRIPTOR_ATTRENTRY']._serialized_end=1084
-  _globals['_TENSORDEF']._serialized_start=1086
-  _globals['_TENSORDEF']._serialized_end=1153
-  _globals['_OPDEF']._serialized_start=1156
-  _globals['_OPDEF']._serialized_end=1636
-  _globals['_OPDEF_ATTRENTRY']._serialized_start=1022
-  _globals['_OPDEF_ATTRENTRY']._serialized_end=1084
-  _globals['_GRAPHDEF']._serialized_start=1639
-  _globals['_GRAPHDEF']._serialized_end=1831
-  _globals['_GRAPHDEF_ATTRENTRY']._serialized_start=1022
-  _globals['_GRAPHDEF_ATTRENTRY']._serialized_end=1084
-  _globals['_MODELDEF']._serialized_start=1834
-  _globals['_MODELDEF']._serialized_end=2042
-  _globals['_MODELDEF_ATTRENTRY']._serialized_start=1022
-  _globals['_MODELDEF_ATTRENTRY']._serialized_end=1084
+  _globals['_DATATYPE']._serialized_start=2810
+  _globals['_DATATYPE']._serialized_end=3088
+  _globals['_NAMEDATTRS']._serialized_start=50
+  _globals['_NAMEDATTRS']._serialized_end=186
+  _globals['_NAMEDATTRS_ATTRENTRY']._serialized_start=124
+  _globals['_NAMEDATTRS_ATTRENTRY']._serialized_end=186
+  _globals['_ATTRDEF']._serialized_start=189
+  _globals['_ATTRDEF']._serialized_end=1350
+  _globals['_ATTRDEF_LISTVALUE']._serialized_start=611
+  _globals['_ATTRDEF_LISTVALUE']._serialized_end=1129
+  _globals['_ATTRDEF_LISTVALUE_LISTVALUETYPE']._serialized_start=891
+  _globals['_ATTRDEF_LISTVALUE_LISTVALUETYPE']._serialized_end=1129
+  _globals['_ATTRDEF_LISTLISTINT']._serialized_start=1131
+  _globals['_ATTRDEF_LISTLISTINT']._serialized_end=1231
+  _globals['_ATTRDEF_LISTLISTINT_LISTINT']._serialized_start=1206
+  _globals['_ATTRDEF_LISTLISTINT_LISTINT']._serialized_end=1231
+  _globals['_ATTRDEF_LISTLISTFLOAT']._serialized_start=1233
+  _globals['_ATTRDEF_LISTLISTFLOAT']._serialized_end=1341
+  _globals['_ATTRDEF_LISTLISTFLOAT_LISTFLOAT']._serialized_start=1314
+  _globals['_ATTRDEF_LISTLISTFLOAT_LISTFLOAT']._serialized_end=1341
+  _globals['_SHAPEDEF']._serialized_start=1352
+  _globals['_SHAPEDEF']._serialized_end=1375
+  _globals['_TENSORDESCRIPTOR']._serialized_start=1378
+  _globals['_TENSORDESCRIPTOR']._serialized_end=1826
+  _globals['_TENSORDESCRIPTOR_ATTRENTRY']._serialized_start=124
+  _globals['_TENSORDESCRIPTOR_ATTRENTRY']._serialized_end=186
+  _globals['_TENSORDEF']._serialized_start=1828
+  _globals['_TENSORDEF']._serialized_end=1895
+  _globals['_OPDEF']._serialized_start=1898
+  _globals['_OPDEF']._serialized_end=2401
+  _globals['_OPDEF_ATTRENTRY']._serialized_start=124
+  _globals['_OPDEF_ATTRENTRY']._serialized_end=186
+  _globals['_GRAPHDEF']._serialized_start=2404
+  _globals['_GRAPHDEF']._serialized_end=2596
+  _globals['_GRAPHDEF_ATTRENTRY']._serialized_start=124
+  _globals['_GRAPHDEF_ATTRENTRY']._serialized_end=186
+  _globals['_MODELDEF']._serialized_start=2599
+  _globals['_MODELDEF']._serialized_end=2807
+  _globals['_MODELDEF_ATTRENTRY']._serialized_start=124
+  _globals['_MODELDEF_ATTRENTRY']._serialized_end=186
 # @@protoc_insertion_point(module_scope)

@@ -1,0 +1,61 @@
+"""OM files of other compilers: whole ones are shown, damaged ones refused or their problems named; none is run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from om_samples import SAMPLES
+
+from ge.ir.errors import GeError
+from ge.targets.ascend.om.file import OmFile
+from ge.targets.ascend.om.reader import read_model
+from ge.tools.ge_om import run
+from ge.tools.om_inspection import om_facts
+
+
+def problems_of(path: Path) -> list[str]:
+    file = OmFile.open(path)
+    assert file.kernels is not None
+    return om_facts(file)["problems"]
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_are_shown_or_refused(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data, expected = SAMPLES[name]
+    path = tmp_path / "sample.om"
+    path.write_bytes(data)
+    if isinstance(expected, str):
+        with pytest.raises(GeError) as error:
+            problems_of(path)
+        assert error.value.code == expected and error.value.where == str(path)
+        return
+    found = problems_of(path)
+    assert all(any(part in problem for problem in found) for part in expected), found
+    assert bool(found) is bool(expected), found
+    for command in (["info"], ["info", "--json"], ["json"], ["dump", "--all"]):
+        run([command[0], str(path), *command[1:]])
+    run(["extract", str(path), "-o", str(tmp_path / "parts")])
+    run(["diff", str(path), str(path)])
+    assert "the files say the same" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [name for name, (_, expected) in SAMPLES.items() if not isinstance(expected, str)])
+def test_files_of_other_compilers_are_not_run(name: str) -> None:
+    with pytest.raises(GeError) as error:
+        read_model(SAMPLES[name][0])
+    assert error.value.code in ("GE5006", "GE5008")
+
+
+def test_facts_of_another_compiler(tmp_path: Path) -> None:
+    path = tmp_path / "sample.om"
+    path.write_bytes(SAMPLES["wide"][0])
+    facts: dict[str, Any] = om_facts(OmFile.open(path))
+    assert sum(part["size"] for part in facts["partitions"]) == facts["size"] == path.stat().st_size
+    assert (facts["table"], facts["soc"], facts["streams"], facts["events"]) == ("64-bit", "Ascend310P3", 1, 2)
+    assert facts["command"] == "atc --model=demo.onnx"
+    assert facts["operators"] == {"Const": 2, "Conv2D": 1, "Data": 1, "NetOutput": 1, "Relu": 1}
+    tensor = {"type": "float", "format": "NCHW"}
+    assert facts["inputs"] == [{"name": "x", "shape": [1, 1, 4, 4], **tensor}]
+    assert facts["outputs"] == [{"name": "relu:0", "shape": [1, 2, 3, 3], **tensor}]

@@ -1,0 +1,79 @@
+"""What ge-compiler has to do with OM files beside making them, in the options of ATC.
+
+``--mode=1 --om=FILE --json=FILE`` writes the graph of an OM file as JSON, ``--mode=6 --om=FILE`` shows what is in it;
+`ge-om` does the same and more. And every OM file says how it was made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+
+import ge
+from ge.dialects.om import ModelOp
+from ge.ir.errors import GeError
+from ge.targets.ascend.om.conventions import COMMAND_LINE, COMPILER_VERSION
+from ge.targets.ascend.om.file import OmFile
+from ge.tools.ge_om import write_json
+from ge.tools.om_inspection import om_facts, print_om_facts
+from ge.tools.options import Option
+
+MODES: Mapping[str, tuple[str, ...]] = {"1": ("om", "json"), "6": ("om",)}
+"""The modes that read an OM file, and the options that each needs."""
+
+_NO_INFLUENCE = frozenset(
+    {
+        *("output", "debug", "log", "report", "run", "compare", "seed", "dump_shape", "check_report", "fusion_report"),
+        *("explain-fusion", "strict", "mode", "help", "version"),
+    }
+)
+"""Options that do not change what is in the file."""
+
+
+def run_om_mode(values: Mapping[str, str]) -> bool:
+    """Do what a mode asks for that reads an OM file; False for another mode.
+
+    Raises GE2008 for a missing option, GE2003 for one that the mode does not take, and what reading the file raises.
+    """
+    mode = values.get("mode", "0")
+    needed = MODES.get(mode, ())
+    takes = (*needed, "mode") if needed else [name for name in values if name not in ("om", "json")]
+    wrong = next((name for name in values if name not in takes), None)
+    if wrong is not None:
+        raise GeError("GE2003", f"--{wrong} is given with --mode={mode}, where it has no effect")
+    if not needed:
+        return False
+    for name in needed:
+        if name not in values:
+            raise GeError("GE2008", f"option --{name} is missing: --mode={mode} needs it")
+    file = OmFile.open(values["om"])
+    if mode == "1":
+        write_json(file, values["json"])
+    else:
+        print_om_facts(om_facts(file))
+    return True
+
+
+def record_command(module: ModuleOp, values: Mapping[str, str], options: Sequence[Option]) -> None:
+    """Note in a compiled module the options that it was made with, and the version of this compiler.
+
+    Files are named without their folders, and options that do not change the result are left out, so that equal input
+    and options give equal bytes.
+    """
+    words = ["ge-compiler"]
+    for option in options:
+        if option.name in values and option.name not in _NO_INFLUENCE:
+            words.append(f"--{option.name}" + (f"={_plain(option, values[option.name])}" if option.value else ""))
+    for op in module.ops:
+        if isinstance(op, ModelOp):
+            op.attributes[COMMAND_LINE] = StringAttr(" ".join(words))
+            op.attributes[COMPILER_VERSION] = StringAttr(ge.__version__)
+
+
+def _plain(option: Option, value: str) -> str:
+    """The value of an option, without the folders of files."""
+    if not option.value.startswith("FILE"):
+        return value
+    return ",".join(Path(name).name for name in value.split(","))

@@ -85,7 +85,7 @@ def transpose(op: OnnxOp) -> bool:
     moved = [axis for axis in perm if shape[axis] != 1]
     if moved != sorted(moved):
         return False
-    target: list[int] = [shape[axis] for axis in perm]
+    target: list[int] = [-1 if shape[axis] == DYNAMIC_INDEX else shape[axis] for axis in perm]
     take_place(op, "Reshape", [source, target])
     return True
 

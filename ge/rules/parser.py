@@ -49,7 +49,7 @@ def parse_rules(text: str, file: str) -> list[RuleText]:
 @cache
 def _lark() -> Lark:
     grammar = Path(__file__).with_name("grammar.lark").read_text(encoding="utf-8")
-    return Lark(grammar, parser="lalr", propagate_positions=True, maybe_placeholders=True, postlex=_Lines())
+    return Lark(grammar, parser="lalr", maybe_placeholders=True, postlex=_Lines())
 
 
 class _Lines:
@@ -132,8 +132,13 @@ class _Reader:
         self.file = file
 
     def at(self, part: Tree[Token] | Token) -> Place:
-        source: Any = part if isinstance(part, Token) else part.meta
-        return Place(self.file, getattr(source, "line", 1), getattr(source, "column", 1))
+        """The place of the first token in a tree that is kept: brackets and `not` are not."""
+        first: Any = part
+        while not isinstance(first, Token):
+            first = next((child for child in first.children if child is not None), None)
+            if first is None:
+                return Place(self.file, 1, 1)
+        return Place(self.file, first.line or 1, first.column or 1)
 
     def rule(self, tree: Tree[Token]) -> RuleText:
         parts: list[Any] = list(tree.children)

@@ -150,11 +150,11 @@ func.func @kept(%x: tensor<?x4xf32>, %s: tensor<2xi64>, %e: tensor<0x4xf32>) -> 
 }
 
 // 2. An axis of unknown size among those of one element
-// CHECK-LABEL: func.func @unknown
+// CHECK-LABEL: func.func @one_unknown
 // CHECK-NEXT:    %0 = onnx.Constant dense<[-1, 1, 4]> : tensor<3xi64>
 // CHECK-NEXT:    %a = onnx.Reshape(%x, %0) : (tensor<1x?x4xf32>, tensor<3xi64>) -> tensor<?x1x4xf32>
 // CHECK-NEXT:    %b = onnx.Reshape(%a, %s) : (tensor<?x1x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
-func.func @unknown(%x: tensor<1x?x4xf32>, %s: tensor<2xi64>) -> tensor<?x?xf32> {
+func.func @one_unknown(%x: tensor<1x?x4xf32>, %s: tensor<2xi64>) -> tensor<?x?xf32> {
   %a = onnx.Transpose(%x) {perm = [1, 0, 2]} : (tensor<1x?x4xf32>) -> tensor<?x1x4xf32>
   %b = onnx.Reshape(%a, %s) : (tensor<?x1x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
   func.return %b : tensor<?x?xf32>

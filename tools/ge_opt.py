@@ -205,6 +205,7 @@ class GeOpt(xDSLOptMain):
             self._run_text(path)
         else:
             module = cli.read_binary(path, format)
+            self.runner.verify_first = format != "onnx"  # the importer has checked each operation
             self.runner.run(self.ctx, module, self.passes)
             self.write(module)
 

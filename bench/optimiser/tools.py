@@ -80,7 +80,7 @@ def ours(level: int) -> Optimise:
     def optimise(source: Path, target: Path) -> None:
         module = import_model(source)
         passes = parse_pipeline(onnx_pipeline(level, "model"), registry())
-        PassRunner(verify_module, str, verify_each=False).run(context(), module, passes)
+        PassRunner(verify_module, str, verify_each=False, verify_first=False).run(context(), module, passes)
         save_model(module, target)
 
     return optimise

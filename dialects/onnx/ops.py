@@ -30,6 +30,7 @@ from xdsl.printer import Printer
 from xdsl.traits import ConstantLike, IsTerminator, OpTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ge.dialects.onnx import verify
 from ge.dialects.onnx.attributes import (
     SparseAttr,
     check_literal,
@@ -53,7 +54,17 @@ class TableOp(OnnxOp):
     name = "onnx.op"
 
 
-def _make_class(operator: Operator, base: type[TableOp] = TableOp) -> type[TableOp]:
+class _CheckedOp(TableOp):
+    """An operator without the checks of IRDL that nothing can fail: the shared definition only limits properties."""
+
+    def verify_(self) -> None:
+        if self.properties:
+            super().verify_()
+        else:
+            verify.check(self)
+
+
+def _make_class(operator: Operator, base: type[TableOp] = _CheckedOp) -> type[TableOp]:
     """The operation class of an operator."""
     prefix = "onnx.ml." if operator.domain else "onnx."
     traits: tuple[OpTrait, ...] = () if operator.region_names or operator.name in {*RANDOM, "Dropout"} else (Pure(),)

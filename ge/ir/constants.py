@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeAlias, cast
 
 import ml_dtypes
@@ -142,15 +142,22 @@ def array_of(attr: Attribute, type: Attribute | None = None) -> Array:
             raise GeError("GE3010", f"attribute {attr.name} is not a constant")
     if type is None:
         raise GeError("GE3010", "weights need a type to become an array")
-    shape = storage_shape(layout_of(type), static_shape(type))
-    dtype = numpy_dtype(tensor_type_of(type).element_type)
-    if len(data) != math.prod(shape) * dtype.itemsize:
+    shape, dtype, size = _storage_of(type)
+    if len(data) != size:
         raise GeError("GE3010", f"a constant of {len(data)} bytes does not fill {type}")
     if dtype == np.bool_ and isinstance(attr, DenseIntOrFPElementsAttr):
         flags = np.frombuffer(data, np.uint8) != 0
         flags.flags.writeable = False
         return flags.reshape(shape)
     return np.frombuffer(data, dtype).reshape(shape)
+
+
+@lru_cache(4096)
+def _storage_of(type: Attribute) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """The storage shape, NumPy type and number of bytes of constants of a type."""
+    shape = storage_shape(layout_of(type), static_shape(type))
+    dtype = numpy_dtype(tensor_type_of(type).element_type)
+    return shape, dtype, math.prod(shape) * dtype.itemsize
 
 
 def constant_attr(array: Array, type: TensorType[Attribute] | None = None) -> Attribute:

@@ -74,6 +74,7 @@ PREPARE = (
 
 SIMPLIFY = (
     Step("eliminate-identity", 1),
+    Step("fold-splats", 1),
     Step("inline-if", 1),
     Step("simplify-loop", 1),
     Step("drop-unused-results", 1),
@@ -101,7 +102,7 @@ RECOGNISE = (
     Step("recognise-hard-swish", 2, is_fusion=True),
     Step("onnx-recognise-activations", 2, is_fusion=True),
     Step("recognise-reductions", 2, is_fusion=True),
-    Step("recognise-reduce-mean", 2, is_fusion=True),
+    Step("recognise-attention", 2, use="model", is_fusion=True),
     Step("fuse-pad", 2, is_fusion=True),
     Step("fuse-matmul-add", 2, is_fusion=True),
     Step("algebraic-simplify", 2),
@@ -116,6 +117,8 @@ COMPUTE = (
     Step("onnx-fold-conv-bn", 3, use="model", is_fusion=True),
     Step("fold-scale-into-conv", 3, is_fusion=True),
     Step("fold-consecutive-linear", 3, is_fusion=True),
+    Step("recognise-reduce-mean", 2, is_fusion=True),
+    Step("fuse-horizontal", 3, use="model", is_fusion=True),
 )  # fmt: skip
 """Passes of rules that compute constants anew; they come last, because they break what is recognised by its numbers.
 

@@ -47,6 +47,7 @@ PASSES: dict[str, str] = {
     "dump-shapes": "ge.passes.onnx.dump_shapes:DumpShapesPass",
     "constant-fold": "ge.passes.onnx.constant_fold:ConstantFoldPass",
     "eliminate-identity": "ge.passes.onnx.eliminate_identity:EliminateIdentityPass",
+    "fold-splats": "ge.passes.onnx.fold_splats:FoldSplatsPass",
     "inline-if": "ge.passes.onnx.inline_if:InlineIfPass",
     "simplify-loop": "ge.passes.onnx.simplify_loop:SimplifyLoopPass",
     "unroll-loop": "ge.passes.onnx.unroll_loop:UnrollLoopPass",

@@ -29,6 +29,7 @@ from ge.ir.constants import numpy_dtype
 from ge.ir.errors import GeError
 from ge.ir.rewriting import erase_if_unused, permit, replace
 from ge.passes.onnx.inline_if import constant_condition
+from ge.passes.onnx.settled import is_settled
 
 WEIGHT_READERS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul", "BatchNormalization"})
 """Operators that need constants as constants: what they read is folded whatever its size."""
@@ -48,7 +49,9 @@ class ConstantFoldPass(ModulePass):
     Left alone: operators whose results differ from run to run, operators of other domains, `Loop` and the like; results
     that are larger than their operands by more than `max_growth` bytes (an `Expand` or `ConstantOfShape` costs less at
     run time than in the model), unless they end as a weight of a convolution or matrix product; results of more than
-    `max_bytes`; operations that fail, which will do so at run time when they are reached.
+    `max_bytes`; operations that fail, which will do so at run time when they are reached; operations of which runtimes
+    differ (`settled`): an integer division by zero, a cast of a float to an integer that does not hold it, the maximum
+    of numbers and NaN.
     """
 
     name = "constant-fold"
@@ -97,6 +100,8 @@ def _known_results(op: OnnxOp, max_growth: int, max_bytes: int) -> list[Any] | N
         return None
     inputs = [constant_value(value) for value in op.input_list()]
     if _result_bytes(op, inputs) > _limit(op, inputs, max_growth, max_bytes):
+        return None
+    if not is_settled(op, inputs):
         return None
     try:
         return run_op(op, inputs)

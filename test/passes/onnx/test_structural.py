@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 TEXTS = {
     "eliminate_concat_split": "eliminate-concat-split",
     "eliminate_identity": "eliminate-identity",
+    "fold_splats": "fold-splats",
     "gather_to_slice": "gather-to-slice",
     "drop_unused_results": "drop-unused-results",
     "hoist_loop_invariants": "hoist-loop-invariants",

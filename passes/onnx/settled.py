@@ -1,0 +1,91 @@
+"""Whether every runtime computes the same for given constants: where they differ, the operation is left to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ge.dialects.onnx import OnnxOp, ranked
+from ge.ir.constants import numpy_dtype
+
+Array: TypeAlias = NDArray[Any]
+Question: TypeAlias = Callable[[OnnxOp, Sequence[Array]], bool]
+
+_EXACT_INTEGERS = 2.0**53
+"""Up to which integers are exact in float64, by way of which runtimes add them."""
+
+
+def is_settled(op: OnnxOp, inputs: Sequence[Any]) -> bool:
+    """Whether the result of an operation on these inputs does not depend on who computes it.
+
+    It does where the standard leaves it open: integers divided by zero or beyond their range, floats cast to integers
+    that do not hold them, sums of integers that overflow, reductions of nothing, and the order of NaN.
+    """
+    question = None if op.domain else _QUESTIONS.get(op.op_type)
+    if question is None:
+        return True
+    arrays = [cast(Array, each) for each in inputs if isinstance(each, np.ndarray)]
+    with np.errstate(all="ignore"):
+        return question(op, arrays)
+
+
+def _divides(op: OnnxOp, inputs: Sequence[Array]) -> bool:
+    dividend, divisor = inputs[0], inputs[1]
+    if dividend.dtype.kind not in "iu":
+        return True
+    lowest = np.iinfo(dividend.dtype).min
+    overflows = dividend.dtype.kind == "i" and bool(((divisor == -1) & (dividend == lowest)).any())
+    return not overflows and bool((divisor != 0).all())
+
+
+def _shifts(op: OnnxOp, inputs: Sequence[Array]) -> bool:
+    return bool((inputs[1] < 8 * inputs[1].dtype.itemsize).all())
+
+
+def _casts(op: OnnxOp, inputs: Sequence[Array]) -> bool:
+    type = ranked(op.results[0])
+    values = inputs[0]
+    target = None if type is None else numpy_dtype(type.element_type)
+    if target is None or target.kind not in "iu" or values.dtype.kind not in "fV":
+        return True
+    whole = np.trunc(values.astype(np.float64))
+    bounds = np.iinfo(target)
+    return bool(((whole >= bounds.min) & (whole < float(bounds.max) + 1)).all())
+
+
+def _has_no_nan(op: OnnxOp, inputs: Sequence[Array]) -> bool:
+    values = inputs[0]
+    return values.dtype.kind not in "fV" or not bool(np.isnan(values.astype(np.float64)).any())
+
+
+def _reduces(op: OnnxOp, inputs: Sequence[Array]) -> bool:
+    values = inputs[0]
+    if not values.size:
+        return False
+    if values.dtype.kind not in "iu":
+        return _has_no_nan(op, inputs)
+    sizes = np.abs(values.astype(np.float64))
+    total = float((sizes**2 if op.op_type in ("ReduceL2", "ReduceSumSquare") else sizes).sum())
+    if op.op_type == "ReduceProd":
+        total = float(np.prod(np.maximum(sizes, 1)))
+    return total < min(_EXACT_INTEGERS, float(np.iinfo(values.dtype).max))
+
+
+def _is_float(op: OnnxOp, inputs: Sequence[Array]) -> bool:
+    return inputs[0].dtype.kind == "f" and inputs[0].dtype.itemsize <= 4
+
+
+_QUESTIONS: Mapping[str, Question] = {
+    **dict.fromkeys(("ArgMax", "ArgMin", "Hardmax", "MaxPool", "Sign", "TopK", "Unique"), _has_no_nan),
+    **dict.fromkeys(("ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMax", "ReduceMean"), _reduces),
+    **dict.fromkeys(("ReduceMin", "ReduceProd", "ReduceSum", "ReduceSumSquare"), _reduces),
+    **dict.fromkeys(("Div", "Mod"), _divides),
+    "BitShift": _shifts,
+    "Cast": _casts,
+    "CastLike": _casts,
+    "Shrink": _is_float,
+}
+"""The operators of ai.onnx whose result is not always settled."""

@@ -81,10 +81,9 @@ def _chains(tasks: Sequence[Task], most: int) -> list[int]:
 
 def with_events(tasks: Sequence[Task], streams: Sequence[int]) -> Schedule:
     """The events that tasks in these streams need: those of the transitive reduction of all orders."""
-    across = {
-        (need, index) for index, task in enumerate(tasks) for need in task.needs if streams[need] != streams[index]
-    }
-    in_stream = dict((b, a) for a, b in _stream_order(streams))
+    needed = {(need, index) for index, task in enumerate(tasks) for need in task.needs}
+    across = sum(streams[need] != streams[index] for need, index in needed)
+    in_stream = {b: a for a, b in _stream_order(streams)}
     before: list[int] = []
     events: list[tuple[int, int]] = []
     for index, task in enumerate(tasks):

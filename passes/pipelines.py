@@ -109,12 +109,15 @@ RECOGNISE = (
 )
 """Passes of rules that put one operator in the place of several; those for models only make what has no kernel."""
 
+FOLD_CONV_BN = Step("onnx-fold-conv-bn", 3, use="model", is_fusion=True)
+"""Runs before equal convolutions become one: of those, several normalisations could not be folded any more."""
+
 COMPUTE = (
     Step("strength-reduction", 2, rules=tuple(
         Step(rule, 3) for rule in ("divide-by-constant", "sum-of-scaled", "mean-of-scaled")
     )),
     Step("combine-constants", 3),
-    Step("onnx-fold-conv-bn", 3, use="model", is_fusion=True),
+    FOLD_CONV_BN,
     Step("fold-scale-into-conv", 3, is_fusion=True),
     Step("fold-consecutive-linear", 3, is_fusion=True),
     Step("recognise-reduce-mean", 2, is_fusion=True),
@@ -126,7 +129,7 @@ The graph level folds batch normalisation together with the activation after it,
 
 ONNX: tuple[Step | Worklist, ...] = (
     *PREPARE,
-    Worklist(SIMPLIFY),
+    Worklist((*SIMPLIFY, FOLD_CONV_BN)),
     Step("fold-shape-ops", 1),
     Step("onnx-cse", 1),
     Worklist((*SIMPLIFY, *RECOGNISE)),

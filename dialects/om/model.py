@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, i64
@@ -158,9 +159,8 @@ class ModelOp(IRDLOperation):
 
     def _verify_operators(self) -> None:
         """Names are unique, the inputs are numbered from 0, and the outputs are those of one NetOutput."""
-        labels = [op.label.data for op in self.operators]
-        for label in labels:
-            if labels.count(label) > 1:
+        for label, count in Counter(op.label.data for op in self.operators).items():
+            if count > 1:
                 raise VerifyException(f"two operators have the name '{label}'")
         indices = [op.attributes.get("index") for op in self.operators if op.kind.data == "Data"]
         if indices != [IntegerAttr(number, i64) for number in range(len(indices))]:

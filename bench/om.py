@@ -52,7 +52,7 @@ class OmResult:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the models, print and write the results; the exit status is 1 when a file does not open."""
-    parser = argparse.ArgumentParser("python -m bench.om", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser("python -m bench.om", description="Compile, load and open real models.")
     parser.add_argument("--models", type=Path, required=True, metavar="DIR")
     parser.add_argument("--write", action="store_true", help="write docs/om-results.md")
     parser.add_argument("--one", help=argparse.SUPPRESS)
@@ -152,7 +152,7 @@ def page(results: Sequence[OmResult]) -> str:
         "",
         f"Written by `python -m bench.om --write`: Graph Engine {ge.__version__}, Python {platform.python_version()}.",
         "Loading ends when the model is ready to run. ONNX files mostly hold float32 weights, OM files float16",
-        "weights, kernels and tasks. *whole* says that Netron shows every operator as a node and every constant as a tensor.",
+        "weights, kernels and tasks. *whole*: Netron shows every operator as a node and every constant as a tensor.",
         "",
         "| model | compile | peak memory | load | its memory | ONNX | OM | operators | Netron |",
         "|---|---:|---:|---:|---:|---:|---:|---:|---|",

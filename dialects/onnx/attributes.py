@@ -363,10 +363,18 @@ def _parse_float(parser: AttrParser) -> float:
 
 def float_text(value: float) -> str:
     """The shortest decimal that reads back as the same float32; its bits in hexadecimal when it is not finite."""
-    packed = struct.pack("<f", value)
+    packed = _float32_bytes(value)
     if value - value != 0:
         return f"0x{packed[::-1].hex().upper()}"
     candidates = (f"{value:.{digits}g}" for digits in range(1, 10))
-    text = next(candidate for candidate in candidates if struct.pack("<f", float(candidate)) == packed)
+    text = next(candidate for candidate in candidates if _float32_bytes(float(candidate)) == packed)
     mantissa, exponent_mark, exponent = text.partition("e")
     return f"{mantissa if '.' in mantissa else mantissa + '.0'}{exponent_mark}{exponent}"
+
+
+def _float32_bytes(value: float) -> bytes:
+    """The bytes of a float32; of infinity, when the number is too large for one."""
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:
+        return struct.pack("<f", float("inf") if value > 0 else float("-inf"))

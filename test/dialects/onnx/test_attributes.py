@@ -3,7 +3,7 @@
 import struct
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute
@@ -23,6 +23,8 @@ def bits(value: float) -> bytes:
 
 
 @given(float32)
+@example(3.4028234663852886e38)
+@example(-3.4028234663852886e38)
 def test_float_text_reads_back_as_the_same_float(value: float) -> None:
     text = float_text(value)
     number = struct.unpack("<f", bytes.fromhex(text[2:])[::-1])[0] if text.startswith("0x") else float(text)

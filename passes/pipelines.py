@@ -153,6 +153,7 @@ GRAPH: tuple[Step | Worklist, ...] = (
 """The passes on the graph of the device, in order; there is no graph level when the model stays a model."""
 
 KERNELS: tuple[Step | Worklist, ...] = (
+    Step("scale-conv-weights", 3, is_fusion=True),
     Step("fuse-conv-add", 2, is_fusion=True),
     Step("fuse-elementwise", 2, is_fusion=True),
     Step("autofuse", 3, is_fusion=True),

@@ -233,11 +233,20 @@ _COMPUTES: dict[type[Operation], Callable[[Any, Sequence[Array]], Array]] = {
 # Operations that move elements, of any type
 
 
+def _view(op: ViewOp, x: Array) -> Array:
+    """The elements in order, or, where padding becomes elements or the reverse, the storage as it is."""
+    if op.keeps_elements:
+        return x.reshape(shape_of(op.y))
+    type = tensor(op.y)
+    stored = pack(x, layout_of(op.x.type)).reshape(stored_type(type).get_shape())
+    return unpack(stored, layout_of(type), type.get_shape())
+
+
 _MOVES: dict[type[Operation], Callable[[Any, Sequence[Array]], Array]] = {
     ConcatOp: lambda op, xs: np.concatenate(xs, axis=op.axis.value.data),
     GatherChannelsOp: lambda op, xs: numerics.gather_channels(xs, op.indices.get_values()),
     ReshapeOp: lambda op, xs: xs[0].reshape(shape_of(op.y)),
-    ViewOp: lambda op, xs: xs[0].reshape(shape_of(op.y)),
+    ViewOp: lambda op, xs: _view(op, xs[0]),
     TransposeOp: lambda op, xs: xs[0].transpose(op.perm.get_values()),
     CastOp: lambda op, xs: round_to(xs[0], op.y.type),
     TransDataOp: lambda op, xs: round_to(xs[0], op.y.type),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import TensorType
@@ -12,6 +13,8 @@ from xdsl.traits import Pure
 from ge.dialects.graph import shapes
 from ge.dialects.graph.base import Int, Ints, TensorOp, int_attr, ints, like, shape_of, tensor
 from ge.dialects.graph.shapes import Shape
+from ge.ir.attributes import layout_of
+from ge.maths.layouts import storage_shape
 
 
 @irdl_op_definition
@@ -163,7 +166,11 @@ class TransDataOp(TensorOp):
 
 @irdl_op_definition
 class ViewOp(TensorOp):
-    """The same bytes under another type: no task, no copy. `offset` is that of the operand, once memory is planned."""
+    """The same bytes under another type: no task, no copy. `offset` is that of the operand, once memory is planned.
+
+    Either both tensors have as many elements in row-major order, or their storage has as many: then what pads one may
+    be elements of the other.
+    """
 
     name = "graph.view"
 
@@ -178,7 +185,15 @@ class ViewOp(TensorOp):
     def __init__(self, x: SSAValue | Operation, result_type: TensorType[Attribute]) -> None:
         super().__init__(operands=[x], result_types=[result_type])
 
+    @property
+    def keeps_elements(self) -> bool:
+        """Whether operand and result have the same elements; otherwise they have the same storage."""
+        return math.prod(shape_of(self.x)) == math.prod(shape_of(self.y))
+
     def infer_shape(self) -> Shape:
+        stored, wanted = (storage_shape(layout_of(value.type), shape_of(value)) for value in (self.x, self.y))
+        if not self.keeps_elements and math.prod(stored) == math.prod(wanted):
+            return shape_of(self.y)
         return shapes.reshape(shape_of(self.x), shape_of(self.y))
 
 

@@ -30,8 +30,8 @@ func.func @main(%x: tensor<1x32x4x4xf16>, %y: tensor<4x16xf16, #ge.layout<FRACTA
 
 // -----
 
-func.func @main(%x: tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>>, %w: tensor<16x16x1x1xf16, #ge.layout<FRACTAL_Z>>) -> tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>> {
-  // expected-error @+1 {{the weights are not constant}}
-  %z = graph.conv2d %x, %w : (tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>>, tensor<16x16x1x1xf16, #ge.layout<FRACTAL_Z>>) -> tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>>
+func.func @main(%x: tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>>, %w: tensor<16x16x1x1xf16, #ge.layout<FRACTAL_Z>>, %b: tensor<16xf32>) -> tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>> {
+  // expected-error @+1 {{the bias is not constant}}
+  %z = graph.conv2d %x, %w, %b : (tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>>, tensor<16x16x1x1xf16, #ge.layout<FRACTAL_Z>>, tensor<16xf32>) -> tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>>
   func.return %z : tensor<1x16x4x4xf16, #ge.layout<NC1HWC0>>
 }

@@ -63,6 +63,19 @@ def squeeze_and_excite(m: ModelBuilder) -> None:
     m.output(m.node("Mul", x, s))
 
 
+def gated_projections(m: ModelBuilder) -> None:
+    """Convolutions of what a gate has scaled: of one position, and with padding; filters of no full block."""
+    x, channels = m.input("x", 1, 24, 20, 20), 24
+    for outputs, kernel in ((40, 1), (20, 3), (48, 3)):
+        s = m.node("Sigmoid", m.conv_bn(m.node("GlobalAveragePool", x), channels, channels, 1))
+        x = m.node("Mul", *((x, s) if kernel == 1 else (s, x)))
+        w = m.weights(outputs, channels, kernel, kernel, scale=0.2)
+        stride = kernel // 2 + 1
+        y = m.node("Conv", x, w, m.weights(outputs), pads=[kernel // 2] * 4, strides=[stride, stride])
+        x, channels = m.node("Relu", y), outputs
+    m.output(x)
+
+
 def shuffle_unit(m: ModelBuilder) -> None:
     x = m.input("x", 1, 20, 6, 6)
     m.node("Split", x, m.constant([10, 10], np.int64), name="half", outputs=2, axis=1)
@@ -218,6 +231,20 @@ def test_joining_kernels_changes_no_bit(network: Network) -> None:
 def test_joined_kernels(network: Network, kernels: list[str]) -> None:
     """The tile kernels of fusions compute what the model computes."""
     check(build(network), *DEVICE, *kernels, "convert-graph-to-tile", tolerance=F16)
+
+
+@pytest.mark.parametrize("lower", [[], ["convert-graph-to-tile"]])
+def test_scaled_weights(lower: list[str]) -> None:
+    """Two gates scale weights; the last map is smaller than the weights that follow it."""
+    module = compile_to_graph(build(gated_projections).build(), DEVICE)
+    with collect() as report:
+        run_pass(module, "scale-conv-weights")
+    assert [fusion.text for fusion in report.fusions] == [
+        "Scale weights of Conv2D(40) instead of its input",
+        "Scale weights of Conv2D(20) instead of its input",
+    ]
+    assert [miss.reason for miss in report.misses] == ["the weights are not smaller than the feature map"]
+    check(build(gated_projections), *DEVICE, "scale-conv-weights", "autofuse", *lower, tolerance=F16)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +19,8 @@ from ge.dialects.onnx import Custom
 from ge.ir.errors import GeError
 from ge.targets.ascend.om.reader import read_module
 from ge.tools import ge_bisect, ge_compiler, ge_opt, ge_reduce, ge_run, ge_translate
+
+ROOT = Path(__file__).resolve().parents[2]
 
 PLUGIN = """
 import numpy as np
@@ -129,3 +134,37 @@ def test_a_plugin_that_is_not_there_is_one_error(command: object) -> None:
     with pytest.raises(GeError, match="needs a value") as error:
         command.run(["--load-plugin"])  # type: ignore[attr-defined]
     assert error.value.code == "GE2006"
+
+
+INSTALLED = """
+import sys
+import numpy as np
+from ge import Runtime
+from ge.tools import ge_compiler
+
+ge_compiler.run([f"--model={sys.argv[1]}", "--output=model.om", "--report=none"])
+x = np.arange(32, dtype=np.float32).reshape(2, 16)[:, ::-1]
+(y,) = Runtime().run("model.om", {"x": x}).values()
+print(bool((y == 2 * x[:, ::-1]).all()))
+"""
+
+
+def test_an_installed_package_is_found_by_its_entry_point(plugin: str, model: str, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    information = site / "my_package-1.0.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: my-package\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[ge.plugins]\nmine = my_operators\n")
+    (site / "my_operators.py").write_text(Path(plugin).read_text())
+    (tmp_path / "script.py").write_text(INSTALLED)
+
+    def run(*path: Path) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (*path, ROOT)))}
+        command = [sys.executable, str(tmp_path / "script.py"), model]
+        return subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+
+    assert run(site).stdout == "True\n"
+    assert "GE4001" in run().stderr
+    with pytest.raises(GeError) as error:
+        Runtime().run(tmp_path / "model.om", {"x": np.zeros((2, 16), np.float32)})
+    assert error.value.code == "GE6011" and error.value.remedy == "Install the package with 'my_operators'."

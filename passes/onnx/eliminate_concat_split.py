@@ -139,8 +139,8 @@ def side_by_side(op: OnnxOp) -> bool:
 @rewrite_rule(op_class("Slice"))
 def slice_of_concat(op: OnnxOp) -> bool:
     """Case 6."""
-    joined, cuts = producer(op.operands[0], "Concat"), cuts_of(op)
-    type = ranked(op.operands[0])
+    joined = producer(op.operands[0], "Concat")
+    cuts, type = None if joined is None else cuts_of(op), ranked(op.operands[0])
     if joined is None or cuts is None or type is None:
         return False
     axis = joined.attribute("axis") % type.get_num_dims()

@@ -19,7 +19,7 @@ from ge.dialects.onnx.shapes.values import Dim, Shape, Tensor
 from ge.ir.rewriting import permit, replace
 from ge.maths.symbols import Expression, bounds
 from ge.passes.onnx.building import bypass, can_stand_for, erase_unused, integers, take_place
-from ge.passes.onnx.infer_shapes import write_contents
+from ge.passes.onnx.infer_shapes import has_static_shapes, write_contents
 
 Known: TypeAlias = "MutableMapping[Tensor, SSAValue]"
 """The first value with these contents; those of outer blocks can be seen from inner ones."""
@@ -47,7 +47,7 @@ class FoldShapeOpsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         function = main_function(op)
-        if function is None:
+        if function is None or has_static_shapes(function):
             return
         inference = infer_function(function, use_notes=False)
         write_contents(function, inference)

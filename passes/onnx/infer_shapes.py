@@ -13,7 +13,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
-from ge.dialects.onnx import Constant, OnnxOp, make_constant, ranked
+from ge.dialects.onnx import ABSENT, Constant, OnnxOp, make_constant, ranked, static_shape
 from ge.dialects.onnx.shapes.inference import Inference, infer_function, main_function, write_types
 from ge.dialects.onnx.shapes.input_shapes import fix_arguments, parse_input_shapes
 from ge.dialects.onnx.shapes.values import Tensor
@@ -54,6 +54,13 @@ class InferShapesPass(ModulePass):
             write_types(function, inference)
             write_contents(function, inference)
             changes = fold_constants(function, _SHAPE_BYTES, _SHAPE_BYTES)  # what this finds, inference did not know
+            changes = changes and not has_static_shapes(function)
+
+
+def has_static_shapes(function: FuncOp) -> bool:
+    """Whether all dimensions of all values are numbers, so that there is nothing more to find out."""
+    results = (result for op in function.walk() for result in op.results)
+    return all(result.type == ABSENT or static_shape(result) is not None for result in results)
 
 
 def write_contents(function: FuncOp, inference: Inference) -> bool:

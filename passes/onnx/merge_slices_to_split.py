@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,13 +36,14 @@ class MergeSlicesToSplitPass(RulePass):
 @rewrite_rule(op_class("Slice"))
 def merge(op: OnnxOp) -> bool:
     """Case 1, for the slices beside the one given."""
-    value, own = op.operands[0], _part(op)
-    type = ranked(value)
-    if own is None or type is None:
+    value, type = op.operands[0], ranked(op.operands[0])
+    slices = _slices(value, op)
+    own = _part(op) if len(slices) > 1 else None
+    if own is None or own[1] != 0 or type is None:  # the rule is tried on each of them
         return False
     axis, size = own[0], type.get_shape()[own[0]]
     parts: dict[int, tuple[int, OnnxOp]] = {}
-    for slice_op in _slices(value, op):
+    for slice_op in slices:
         part = _part(slice_op)
         if part is not None and part[0] == axis:
             if part[1] in parts:
@@ -59,7 +59,7 @@ def merge(op: OnnxOp) -> bool:
     return True
 
 
-def _slices(value: SSAValue, op: OnnxOp) -> Iterable[OnnxOp]:
+def _slices(value: SSAValue, op: OnnxOp) -> list[OnnxOp]:
     """The slices of a value in the block of one of them."""
     users = dict.fromkeys(use.operation for use in value.uses if use.index == 0)
     return [user for user in users if isinstance(user, type(op)) and user.parent is op.parent]

@@ -86,6 +86,9 @@ def ours(level: int) -> Optimise:
     return optimise
 
 
+ENOUGH_SECONDS = 10.0
+"""A tool that has taken as long is not run again."""
+
 TOOLS: dict[str, Callable[[], Optimise]] = {
     "ge -O3": partial(ours, 3),
     "ge -O2": partial(ours, 2),
@@ -115,12 +118,12 @@ def _with_inner(nodes: Iterable[Any]) -> Iterator[Any]:
 
 
 def measure(tool: str, source: Path, target: Path, repeat: int) -> Measurement:
-    """Run a tool ``repeat`` times."""
+    """Run a tool ``repeat`` times, or fewer when that takes longer than :data:`ENOUGH_SECONDS`."""
     start = time.perf_counter()
     optimise = TOOLS[tool]()
     import_seconds = time.perf_counter() - start
     seconds: list[float] = []
-    for _ in range(repeat):
+    while len(seconds) < repeat and sum(seconds) < ENOUGH_SECONDS:
         start = time.perf_counter()
         optimise(source, target)
         seconds.append(time.perf_counter() - start)

@@ -38,9 +38,10 @@ def _has_custom_operators(path: str) -> bool:
     import onnx
 
     from ge.dialects.onnx.registered import registered
+    from ge.targets.onnx.adapters.graphs import graphs_of
 
-    graph = onnx.load(path, load_external_data=False).graph
-    return any(registered(node.domain, node.op_type) is not None for node in graph.node)
+    graphs = graphs_of(onnx.load(path, load_external_data=False).graph)
+    return any(registered(node.domain, node.op_type) is not None for graph in graphs for node in graph.node)
 
 
 def _run_by_definition(path: str, inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -16,9 +16,10 @@ STANDARD = "ai.onnx"
 
 
 def move_to_host(op: OnnxOp) -> None:
-    """Put an operator into a `graph.host` region of its own; one of a plug-in with a note which one it needs."""
-    if isinstance(op, Custom) and (definition := op.definition) is not None:
-        note_plugin(op, definition)
+    """Put an operator into a `graph.host` region of its own; what it has of plug-ins gets a note which one it needs."""
+    for inner in op.walk():
+        if isinstance(inner, Custom) and (definition := inner.definition) is not None:
+            note_plugin(inner, definition)
     host, results = host_operator(op)
     replace(op, host, results)
 

@@ -109,6 +109,28 @@ def test_without_the_plugin_it_is_refused(model: str, tmp_path: Path, plugin: st
     assert error.value.code == "GE4003"
 
 
+def test_operators_in_branches_need_the_plugin_too(
+    plugin: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def branch(operator: str, result: str) -> onnx.GraphProto:
+        node = helper.make_node(operator, ["x"], [result], domain="end.to.end", name=f"in_{result}")
+        return helper.make_graph([node], result, [], [helper.make_tensor_value_info(result, TensorProto.FLOAT, [4])])
+
+    node = helper.make_node("If", ["c"], ["y"], then_branch=branch("Sorted", "s"), else_branch=branch("Twice", "t"))
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in "xy")
+    graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("c", TensorProto.BOOL, []), x], [y])
+    versions = [helper.make_opsetid("", 18), helper.make_opsetid("end.to.end", 2)]
+    onnx.save(helper.make_model(graph, opset_imports=versions), tmp_path / "branches.onnx")
+    model, om = str(tmp_path / "branches.onnx"), str(tmp_path / "branches.om")
+    ge_compiler.run([f"--load-plugin={plugin}", f"--model={model}", f"--output={om}", "--report=none"])
+    ge_run.run([f"--load-plugin={plugin}", om, "--random-input", "--compare", model])
+    assert "those of plug-ins included" in capsys.readouterr().out
+    unregister_operator("end.to.end", "Sorted")
+    with pytest.raises(GeError) as error:
+        Runtime().run(om, {"c": np.array(True), "x": np.zeros(4, np.float32)})
+    assert error.value.code == "GE6011" and "my_operators.py" in error.value.remedy
+
+
 def test_every_command_loads_plugins(
     plugin: str, model: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

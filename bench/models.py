@@ -17,6 +17,7 @@ are compared bit by bit.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import os
 import platform
@@ -109,6 +110,7 @@ def outcome(path: Path) -> Outcome:
         write_module(module, text)
         seconds["text"] = clock() - started
         del module  # its mapping of the file would count beside that of the next
+        gc.collect()
         started = clock()
         again = parse_module(text)
         seconds["parse"], started = clock() - started, clock()

@@ -175,8 +175,8 @@ def page(results: Mapping[str, Any], repeat: int) -> str:
         "",
         "## Time and memory",
         "",
-        f"Seconds from file to file in a process that has the tool loaded, best of {repeat} (of fewer when they take more",
-        f"than {ENOUGH_SECONDS:.0f} s); the ratios are those of ge -O3 by each peer; MB is the peak of the process.",
+        f"Seconds from file to file in a process that has the tool loaded, best of {repeat} (of fewer when they take",
+        f"more than {ENOUGH_SECONDS:.0f} s); the ratios are of ge -O3 by each peer; MB is the peak of the process.",
         "",
         *table(
             ["model", *TOOLS, *(f"ge / {peer}" for peer in PEERS), *(f"{tool} MB" for tool in ("ge", *PEERS))],

@@ -31,7 +31,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from ge.dialects.onnx.registered import Cost, CustomOperator, Decomposition, register
+from ge.dialects.onnx.registered import Cost, CustomOperator, Decomposition, begin, end, register
 from ge.dialects.onnx.registered import unregister as unregister_operator
 from ge.dialects.onnx.schema import AttributeSpec, Operator, expand_type_set
 from ge.dialects.onnx.shapes.elementwise import broadcast as broadcast_inputs
@@ -80,8 +80,10 @@ def register_operator(
     file, line = frame.f_code.co_filename, frame.f_lineno
     module: str = frame.f_globals.get("__name__", "")
     operator = Operator(name, since, signature, tuple(attributes), dict(types or {}), domain)
+    begin(operator, f"{file}:{line}:1")
 
     def decorate(meaning: Meaning) -> Meaning:
+        end(operator)
         rules = Path(file).parent / decomposition if isinstance(decomposition, str) else decomposition
         problem = next(filter(None, _problems(operator, shapes, meaning, rules, cost)), None)
         if problem is not None or shapes is None:

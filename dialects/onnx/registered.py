@@ -195,6 +195,20 @@ def plugin_of(op: Operation) -> str | None:
 _OPERATORS: dict[tuple[str, str], CustomOperator] = {}
 """By domain and name."""
 
+_BEGUN: dict[tuple[str, str], GeError] = {}
+"""The errors of registrations that lack their function as yet: a decorator that decorates nothing."""
+
+
+def begin(operator: Operator, place: str) -> None:
+    """A registration begins, which :func:`end` ends."""
+    what = f"operator '{operator.domain}::{operator.name}': it has no function that computes it"
+    _BEGUN[operator.domain, operator.name] = GeError("GE2011", what, place)
+
+
+def end(operator: Operator) -> None:
+    """A registration has its function, right or wrong."""
+    _BEGUN.pop((operator.domain, operator.name), None)
+
 
 def register(definition: CustomOperator) -> None:
     """Add an operator. Raises GE2011 when another place defines the same; the same place may define it anew."""
@@ -208,10 +222,16 @@ def register(definition: CustomOperator) -> None:
 def unregister(domain: str, name: str) -> None:
     """Forget an operator."""
     _OPERATORS.pop((domain, name), None)
+    _BEGUN.pop((domain, name), None)
 
 
 def registered(domain: str, name: str) -> CustomOperator | None:
-    """The definition of an operator; None when no plug-in registers it. Installed plug-ins are loaded first."""
+    """The definition of an operator; None when no plug-in registers it. Installed plug-ins are loaded first.
+
+    Raises GE2011 for a registration without a function.
+    """
+    if (domain, name) in _BEGUN:
+        raise _BEGUN[domain, name]
     if domain and (domain, name) not in _OPERATORS:
         from ge.ir.registry import registry
 

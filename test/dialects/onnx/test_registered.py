@@ -95,6 +95,13 @@ def test_a_wrong_registration_is_one_error_with_operator_and_file(changes: dict[
     assert registered(DOMAIN, "Op") is None
 
 
+def test_a_decorator_that_decorates_nothing_is_an_error_when_the_operator_is_met() -> None:
+    register_operator(DOMAIN, "Op", "x: f32 -> y: f32", shapes=like_input)
+    with pytest.raises(GeError, match="it has no function that computes it") as error:
+        import_model(model())
+    assert error.value.code == "GE2011" and "test_registered.py:" in str(error.value.where)
+
+
 @pytest.mark.parametrize("domain", ["", "ai.onnx", "ai.onnx.ml", "ai.onnx.preview.training"])
 def test_operators_of_the_standard_are_not_redefined(domain: str) -> None:
     with pytest.raises(GeError, match="belongs to the ONNX standard"):

@@ -14,7 +14,6 @@ from ge.dialects.graph import shapes
 from ge.dialects.graph.base import Int, Ints, TensorOp, int_attr, ints, like, shape_of, tensor
 from ge.dialects.graph.shapes import Shape
 from ge.ir.attributes import layout_of
-from ge.maths.layouts import storage_shape
 
 
 @irdl_op_definition
@@ -191,6 +190,8 @@ class ViewOp(TensorOp):
         return math.prod(shape_of(self.x)) == math.prod(shape_of(self.y))
 
     def infer_shape(self) -> Shape:
+        from ge.maths.layouts import storage_shape  # needs NumPy
+
         stored, wanted = (storage_shape(layout_of(value.type), shape_of(value)) for value in (self.x, self.y))
         if not self.keeps_elements and math.prod(stored) == math.prod(wanted):
             return shape_of(self.y)

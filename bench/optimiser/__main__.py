@@ -95,8 +95,8 @@ def run(models: Iterable[Path], folder: Path, options: argparse.Namespace) -> No
             print_operators(model.stem, result)
         if not options.no_document:
             RESULTS.write_text(document.page(results, options.repeat))
-    if options.json:
-        options.json.write_text(json.dumps(results, indent=1))
+        if options.json:
+            options.json.write_text(json.dumps(results, indent=1))
 
 
 def main() -> None:

@@ -1,9 +1,9 @@
 """Whether optimised models give what the original gives: ``python -m bench.optimiser.agreement ORIGINAL OTHER ...``.
 
 onnxruntime runs all of them, without optimisations of its own, on the same inputs drawn from seed 0. Floats agree when
-no element differs by more than 1e-4 of the largest value of the output; everything else must be equal. Prints a JSON
-object: for each optimised model the largest difference as a part of the largest value (null: something that must be
-equal is not), or an error.
+no element differs by more than 1e-4 of the largest value of the output, float16 by no more than 1e-3 (two steps);
+everything else must be equal. Prints a JSON object: for each optimised model the largest difference as a part of
+the largest value (null: something that must be equal is not) and the limit, or an error.
 """
 
 from __future__ import annotations
@@ -19,6 +19,9 @@ import numpy as np
 
 MAX_RELATIVE = 1e-4
 """How much of the largest value of an output its elements may differ by."""
+
+MAX_RELATIVE_FLOAT16 = 1e-3
+"""The same of outputs in float16."""
 
 UNKNOWN_SIZE = 2
 """Unknown dimensions that :data:`SHAPES` does not name."""
@@ -92,6 +95,8 @@ def compare(original: Path, optimised: Sequence[Path]) -> dict[str, Any]:
     inputs = draw_inputs(original.stem, session)
     names = [each.name for each in session.get_outputs()]
     wanted = session.run(names, inputs)
+    half = any(np.asarray(value).dtype == np.float16 for value in wanted)
+    limit = MAX_RELATIVE_FLOAT16 if half else MAX_RELATIVE
     del session
     found: dict[str, Any] = {}
     for path in optimised:
@@ -99,7 +104,7 @@ def compare(original: Path, optimised: Sequence[Path]) -> dict[str, Any]:
             session = open_session(path)
             distances = [distance(a, b) for a, b in zip(session.run(names, inputs), wanted, strict=True)]
             known = [each for each in distances if each is not None]
-            found[str(path)] = {"distance": max(known) if len(known) == len(distances) else None}
+            found[str(path)] = {"distance": max(known) if len(known) == len(distances) else None, "limit": limit}
         except Exception as error:
             found[str(path)] = {"error": str(error)}
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
-from bench.optimiser.agreement import MAX_RELATIVE
+from bench.optimiser.agreement import MAX_RELATIVE, MAX_RELATIVE_FLOAT16
 from bench.optimiser.tools import ENOUGH_SECONDS
 
 OURS = ("ge -O3", "ge -O2")
@@ -29,6 +29,8 @@ class Outcome:
     """From the original: the largest difference as a part of the largest value."""
     differs: bool = False
     """Whether something that must be equal is not."""
+    limit: float = MAX_RELATIVE
+    """Of the distance."""
 
     @property
     def verdict(self) -> str:
@@ -37,12 +39,12 @@ class Outcome:
             return "**differs**"
         if self.distance is None:
             return "-"
-        return f"{self.distance:.0e}" if self.distance <= MAX_RELATIVE else f"**{self.distance:.0e}**"
+        return f"{self.distance:.0e}" if self.distance <= self.limit else f"**{self.distance:.0e}**"
 
     @property
     def agrees(self) -> bool:
         """Whether the outputs are those of the original."""
-        return self.distance is not None and self.distance <= MAX_RELATIVE and not self.differs
+        return self.distance is not None and self.distance <= self.limit and not self.differs
 
     @classmethod
     def of(cls, measured: Mapping[str, Any]) -> Outcome:
@@ -52,7 +54,9 @@ class Outcome:
         agreement: Mapping[str, Any] = measured.get("agreement", {})
         distance = agreement.get("distance")
         nodes, seconds = sum(measured["operators"].values()), min(measured["seconds"])
-        return cls(nodes, seconds, measured["peak_megabytes"], distance, "distance" in agreement and distance is None)
+        differs = "distance" in agreement and distance is None
+        limit = agreement.get("limit", MAX_RELATIVE)
+        return cls(nodes, seconds, measured["peak_megabytes"], distance, differs, limit)
 
 
 @dataclass(frozen=True)
@@ -169,7 +173,8 @@ def page(results: Mapping[str, Any], repeat: int) -> str:
         "All tools get the model as it is, dynamic inputs included. onnxruntime's level *extended* makes operators of",
         "its own, so its count is for information; ours are all of the standard. The last columns compare the outputs",
         "with those of the original in onnxruntime, its own optimisations off: the largest difference as a part of the",
-        f"largest value of the output, at most {MAX_RELATIVE:.0e} allowed; *differs* is another integer or shape.",
+        f"largest value of the output, {MAX_RELATIVE:.0e} allowed, {MAX_RELATIVE_FLOAT16:.0e} in float16; *differs* is",
+        "another integer or shape.",
         "",
         *table(["model", "original", *TOOLS, *(f"{tool} differs by" for tool in (*OURS, *PEERS))], _node_rows(rows)),
         "",

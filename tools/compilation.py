@@ -7,6 +7,7 @@ Each stage is a list of passes, and its result can be written as text (``--debug
 from __future__ import annotations
 
 import resource
+import shlex
 import sys
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -52,7 +53,7 @@ IMPORT = Stage("onnx")
 OPTIMISE = Stage("onnx-optimised", ("{onnx}",))
 LOWER = Stage("graph", ("convert-onnx-to-graph",))
 FUSE = Stage("graph-fused", ("{graph}",))
-ASSIGN = Stage("graph-assigned", ("assign-precision", "merge-host", "propagate-layout"))
+ASSIGN = Stage("graph-assigned", ("assign-precision{{{precision}}}", "merge-host", "propagate-layout"))
 GROUP = Stage("graph-grouped", ("{kernels}",))
 TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc}}}",))
 CUBE = Stage("cube", ("convert-tile-to-cube{{soc={soc}}}",))
@@ -90,6 +91,9 @@ class CompileOptions:
     """Whether a failing optimisation is an error; otherwise it is left out, with a warning."""
     rule_files: tuple[str, ...] = ()
     """Files of fusion rules, which are applied to the optimised model."""
+    precision_mode: str = "force_fp16"
+    keep_file: str | None = None
+    """A file that says what keeps the precision of the model (:mod:`ge.passes.graph.keep`)."""
     reuse_memory: bool = True
     debug_dir: Path | None = None
 
@@ -194,6 +198,7 @@ def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
     values = {
         "onnx": onnx_pipeline(options.level, "device"),
         "graph": graph_pipeline(options.level),
+        "precision": _precision(options),
         "kernels": kernel_pipeline(options.level),
         "soc": load_soc(options.soc).name,
         "name": options.model.stem,
@@ -203,6 +208,12 @@ def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
     if stage is OPTIMISE and options.rule_files:
         passes.append(FusionRulesPass(options.rule_files))
     return passes
+
+
+def _precision(options: CompileOptions) -> str:
+    """The options of the pass `assign-precision`."""
+    keep = "" if options.keep_file is None else f" keep-file={shlex.quote(options.keep_file)}"
+    return f"mode={options.precision_mode}{keep}"
 
 
 def unfused_access_bytes(unfused: ModuleOp, options: CompileOptions) -> int:

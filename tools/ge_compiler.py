@@ -25,6 +25,7 @@ from ge.dialects.onnx.shapes.report import HEADER, shape_rows
 from ge.ir.errors import GeError
 from ge.ir.registry import registry
 from ge.ir.rewrite_log import Switches
+from ge.passes.graph.keep import PRECISION_MODES
 from ge.passes.pipelines import DEFAULT_LEVEL, fusion_passes, parse_level
 from ge.targets.ascend.om.reader import read_model
 from ge.targets.ascend.om.writer import write_module
@@ -61,7 +62,10 @@ OPTIONS = (
     Option("om", "FILE", "with --mode=6: show what is in this OM file; with --mode=1: write it as JSON"),
     Option("json", "FILE", "with --mode=1: the file to write"),
     Option("check_report", "FILE", "with --mode=3: write the report as JSON to this file"),
-    Option("precision_mode", "NAME", "force_fp16: kernels compute in float16 and accumulate in float32"),
+    Option("precision_mode", "NAME", f"what computes in float16: {', '.join(PRECISION_MODES)} (default force_fp16)"),
+    Option(
+        "keep_dtype", "FILE", "names of nodes, or OpType::NAME, on a line each, that keep the model's precision"
+    ),
     Option("oo_level", "LEVEL", "the optimisation level, O0 to O3 (default O3); also -O0 to -O3"),
     Option("print-pipeline", "", "print the passes of the compilation as a text for ge-opt -p, and stop"),
     Option("no-fusion", "", f"leave the fusion passes out: {', '.join(sorted(fusion_passes()))}"),
@@ -83,7 +87,7 @@ OPTIONS = (
     Option("version", "", "show the version"),
 )
 
-ONLY_VALUES = {"framework": ("5",), "mode": ("0", "1", "3", "6"), "precision_mode": ("force_fp16",)}
+ONLY_VALUES = {"framework": ("5",), "mode": ("0", "1", "3", "6"), "precision_mode": PRECISION_MODES}
 """Options of ATC of which these values are what this compiler does."""
 
 
@@ -107,6 +111,8 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         explain=rules_asked_for(_explained(values), registry(), rule_files),
         strict="strict" in values,
         rule_files=rule_files,
+        precision_mode=values.get("precision_mode", CompileOptions.precision_mode),
+        keep_file=values.get("keep_dtype"),
         reuse_memory=values.get("disable_reuse_memory") != "1",
         debug_dir=Path(values["debug"]) if "debug" in values else None,
     )

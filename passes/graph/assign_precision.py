@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 from xdsl.context import Context
@@ -15,11 +16,11 @@ from ge.dialects.graph import CastOp, ConstantOp, Conv2DOp, FusionOp, HostOp, La
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.constants import constant, constant_array
 from ge.ir.attributes import layout_of
-from ge.ir.errors import GeError
-from ge.ir.locations import node_names
 from ge.ir.rewriting import erase_if_unused
 from ge.maths.floats import to_float16
-from ge.passes.graph.place import move_to_host, only_reshaped, stranded, without_kernel
+from ge.passes.graph import report
+from ge.passes.graph.keep import KeepList, Mode, read_keep_file
+from ge.passes.graph.place import NAME, is_device, move_to_host, only_reshaped, stranded, without_kernel
 
 BIAS = 2
 """The operand of a convolution or matrix product that is added to the float32 accumulator, and stays float32."""
@@ -29,8 +30,9 @@ BIAS = 2
 class AssignPrecisionPass(ModulePass):
     """Let the device compute in float16, and move to the host what it cannot compute.
 
-    1. Operations without a kernel (`ge.dialects.graph.capabilities`), and the nodes named in `keep`, move to the host,
-       where they compute in the types of the model.
+    1. Operations without a kernel (`ge.dialects.graph.capabilities`), and what is to keep its precision, move to the
+       host, where they compute in the types of the model. What is kept is said by name (`keep`), by ONNX operator
+       (`keep-types`), by a file of both (`keep-file`, as ATC's ``--keep_dtype``) and by `mode`.
     2. Cheap operations between host operations only move there, too: two conversions would cost more than they save.
     3. All others take and give float16; the bias of convolutions and matrix products is float32, and so is what they
        accumulate. Constants are converted beforehand, saturating.
@@ -44,25 +46,40 @@ class AssignPrecisionPass(ModulePass):
     name = "assign-precision"
 
     keep: tuple[str, ...] = field(default=())
-    """Names of model nodes that stay in float32, on the host."""
+    """Names of model nodes that stay in the precision of the model, on the host."""
+    keep_types: tuple[str, ...] = field(default=())
+    """Types of ONNX operators that do."""
+    keep_file: str = ""
+    """A file of names, and of types as ``OpType::Name``, one on each line."""
+    mode: Mode = "force_fp16"
+    """``force_fp16``: everything with a kernel computes in float16. ``allow_mix_precision``: but not functions whose
+    results float16 is too narrow for. ``must_keep_origin_dtype``: only what the model has in float16."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         main = main_function(op)
         if has_formats(main):
             return
-        self.check_names(main)
+        keep = self.keep_list()
+        keep.check(main)
         for inner in list(main.body.block.ops):
-            if without_kernel(inner) or not set(self.keep).isdisjoint(node_names(inner)):
+            if without_kernel(inner) or _is_kept(inner, keep):
                 move_to_host(inner)
         for inner in stranded(main.body.block):
             move_to_host(inner)
         _Converter(main.body.block).run()
 
-    def check_names(self, main: FuncOp) -> None:
-        """Refuse names that no node has: a misspelt one would silently keep nothing."""
-        known = {name for op in main.walk() for name in node_names(op)}
-        if unknown := [name for name in self.keep if name not in known]:
-            raise GeError("GE2006", f"assign-precision keep: no node is called {', '.join(unknown)}")
+    def keep_list(self) -> KeepList:
+        """What the options say together. Raises what reading the file raises."""
+        names, types = read_keep_file(Path(self.keep_file)) if self.keep_file else ((), ())
+        return KeepList(frozenset((*self.keep, *names)), frozenset((*self.keep_types, *types)), self.mode)
+
+
+def _is_kept(op: Operation, keep: KeepList) -> bool:
+    """Whether a device operation is to keep its precision; the reason goes into the report."""
+    if not is_device(op) or (reason := keep.keeps(op)) is None:
+        return False
+    report.missed(NAME, op, f"it runs on the host: {reason}")
+    return True
 
 
 def has_formats(main: FuncOp) -> bool:

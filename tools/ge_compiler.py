@@ -63,9 +63,7 @@ OPTIONS = (
     Option("json", "FILE", "with --mode=1: the file to write"),
     Option("check_report", "FILE", "with --mode=3: write the report as JSON to this file"),
     Option("precision_mode", "NAME", f"what computes in float16: {', '.join(PRECISION_MODES)} (default force_fp16)"),
-    Option(
-        "keep_dtype", "FILE", "names of nodes, or OpType::NAME, on a line each, that keep the model's precision"
-    ),
+    Option("keep_dtype", "FILE", "names of nodes, or OpType::NAME, on a line each, that keep the model's precision"),
     Option("oo_level", "LEVEL", "the optimisation level, O0 to O3 (default O3); also -O0 to -O3"),
     Option("print-pipeline", "", "print the passes of the compilation as a text for ge-opt -p, and stop"),
     Option("no-fusion", "", f"leave the fusion passes out: {', '.join(sorted(fusion_passes()))}"),

@@ -83,6 +83,7 @@ SIMPLIFY = (
     Step("unflatten-softmax", 1),
     Step("merge-slice", 1),
     Step("sink-cast", 1),
+    Step("cancel-transpose", 1),
     Step("sink-transpose", 2),
     Step("gather-to-slice", 1),
     Step("merge-slices-to-split", 1),

@@ -59,6 +59,7 @@ PASSES: dict[str, str] = {
     "merge-reshape-into-reduce": "ge.passes.onnx.merge_reshape_into_reduce:MergeReshapeIntoReducePass",
     "unflatten-softmax": "ge.passes.onnx.unflatten_softmax:UnflattenSoftmaxPass",
     "merge-slice": "ge.passes.onnx.merge_slice:MergeSlicePass",
+    "cancel-transpose": "ge.passes.onnx.cancel_transpose:CancelTransposePass",
     "sink-transpose": "ge.passes.onnx.sink_transpose:SinkTransposePass",
     "sink-cast": "ge.passes.onnx.sink_cast:SinkCastPass",
     "gather-to-slice": "ge.passes.onnx.gather_to_slice:GatherToSlicePass",

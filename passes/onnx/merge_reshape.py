@@ -41,7 +41,8 @@ class MergeReshapePass(RulePass):
     """Make one `Reshape` of several operations that keep the elements in their order.
 
     1. `Reshape`, `Squeeze`, `Unsqueeze` and `Flatten` after one of these, when the sizes of the result are numbers,
-       sizes of the first value at the same place (a 0 in the shape), and at most one other (a -1).
+       sizes of the first value at the same place (a 0 in the shape), and at most one other (a -1). What is in front of
+       a `Reshape` to a constant shape without zeros need not be known.
     2. `Transpose` that only moves axes of one element, before or after one of these.
 
     A 0 in the shape of a `Reshape` stands for a size of its own operand, so it is followed through the chain.
@@ -102,21 +103,19 @@ def _sizes(op: OnnxOp, sizes: Sequence[Size] | None) -> list[Size] | None:
     """The sizes of the result of an operation on a value of the given sizes; None when they are not known."""
     if (known := static_shape(op.results[0])) is not None:
         return list(known)
-    found = None if sizes is None else _computed_sizes(op, sizes)
+    found = _computed_sizes(op, sizes)
     type = ranked(op.results[0])
     if found is None or type is None:
         return found
     return [a if b == DYNAMIC_INDEX else b for a, b in zip(found, type.get_shape(), strict=True)]
 
 
-def _computed_sizes(op: OnnxOp, sizes: Sequence[Size]) -> list[Size] | None:
+def _computed_sizes(op: OnnxOp, sizes: Sequence[Size] | None) -> list[Size] | None:
+    if op.op_type == "Reshape":
+        return _reshaped(op, sizes)
+    if sizes is None:
+        return None
     match op.op_type:
-        case "Reshape":
-            shape = integers(op.operands[1])
-            if shape is None or op.attribute("allowzero"):
-                return None
-            words: dict[int, Size] = {-1: Rest(fails=True)}
-            return [sizes[index] if size == 0 else words.get(size, size) for index, size in enumerate(shape)]
         case "Flatten":
             axis = op.attribute("axis") % (len(sizes) or 1)
             return [sizes[0], Rest(fails=False)] if axis == 1 and len(sizes) > 1 else None
@@ -125,6 +124,17 @@ def _computed_sizes(op: OnnxOp, sizes: Sequence[Size]) -> list[Size] | None:
             return None if axes is None else [size for axis, size in enumerate(sizes) if axis not in axes]
         case _:
             return _unsqueezed(op, sizes)
+
+
+def _reshaped(op: OnnxOp, sizes: Sequence[Size] | None) -> list[Size] | None:
+    shape = integers(op.operands[1])
+    if shape is None or op.attribute("allowzero") or (sizes is None and 0 in shape):
+        return None
+    found: list[Size] = []
+    for index, size in enumerate(shape):
+        copied = None if sizes is None else sizes[index] if index < len(sizes) else None
+        found.append(Rest(fails=True) if size == -1 else copied if size == 0 and copied is not None else size)
+    return found
 
 
 def _unsqueezed(op: OnnxOp, sizes: Sequence[Size]) -> list[Size] | None:

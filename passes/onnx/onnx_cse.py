@@ -49,7 +49,9 @@ def merge_equal(block: Block, first: MutableMapping[Hashable, OnnxOp]) -> None:
     for op in list(block.ops):
         for region in op.regions:
             merge_equal(region.block, ChainMap({}, first))
-        if not isinstance(op, OnnxOp) or op.is_random or any(isinstance(inner, Custom) for inner in op.walk()):
+        if not isinstance(op, OnnxOp) or isinstance(op, Custom) or op.is_random:
+            continue
+        if op.regions and any(isinstance(inner, Custom) for inner in op.walk()):
             continue
         known = first.setdefault(_key(op, {}), op)
         if known is op or not all_can_stand_for(known.results, op.results):

@@ -58,6 +58,8 @@ class SinkCastPass(RulePass):
     2. The same across `Relu`, `Neg` and `Abs` between types of floats.
     3. `Concat` of casts from one type: one cast behind it.
 
+    A first cast that something else uses, too, stays for that use.
+
     Left alone: a first cast that loses something (float32 to float16, int64 to int32, int64 to float64); values in
     between that something else uses, too; operations that compute; constants among the operands of a `Concat`.
     """
@@ -77,7 +79,7 @@ def cast(op: OnnxOp) -> bool:
         chain.append(between)
         value = between.operands[0]
     first = value.owner
-    if not isinstance(first, OnnxOp) or first.op_type != "Cast" or only_user(value) is not (chain[-1] if chain else op):
+    if not isinstance(first, OnnxOp) or first.op_type != "Cast":
         return False
     source = first.operands[0]
     if not holds(type_code(value.type), type_code(source.type)) or not _may_cross(chain, source):

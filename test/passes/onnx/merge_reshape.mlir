@@ -154,8 +154,21 @@ func.func @kept(%x: tensor<?x4xf32>, %s: tensor<2xi64>, %e: tensor<0x4xf32>) -> 
 // CHECK-NEXT:    %0 = onnx.Constant dense<[-1, 1, 4]> : tensor<3xi64>
 // CHECK-NEXT:    %a = onnx.Reshape(%x, %0) : (tensor<1x?x4xf32>, tensor<3xi64>) -> tensor<?x1x4xf32>
 // CHECK-NEXT:    %b = onnx.Reshape(%a, %s) : (tensor<?x1x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+// CHECK-NEXT:    func.return %b : tensor<?x?xf32>
 func.func @one_unknown(%x: tensor<1x?x4xf32>, %s: tensor<2xi64>) -> tensor<?x?xf32> {
   %a = onnx.Transpose(%x) {perm = [1, 0, 2]} : (tensor<1x?x4xf32>) -> tensor<?x1x4xf32>
   %b = onnx.Reshape(%a, %s) : (tensor<?x1x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
   func.return %b : tensor<?x?xf32>
+}
+
+// 1. Behind a shape that is not known
+// CHECK-LABEL: func.func @behind
+// CHECK-NEXT:    %0 = onnx.Constant dense<[-1, 2]> : tensor<2xi64>
+// CHECK-NEXT:    %b = onnx.Reshape(%x, %0) : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<?x2xf32>
+// CHECK-NEXT:    func.return %b : tensor<?x2xf32>
+func.func @behind(%x: tensor<?x4xf32>, %s: tensor<2xi64>) -> tensor<?x2xf32> {
+  %a = onnx.Reshape(%x, %s) : (tensor<?x4xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %t = onnx.Constant dense<[-1, 2]> : tensor<2xi64>
+  %b = onnx.Reshape(%a, %t) : (tensor<?x?xf32>, tensor<2xi64>) -> tensor<?x2xf32>
+  func.return %b : tensor<?x2xf32>
 }

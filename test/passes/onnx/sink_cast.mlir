@@ -71,7 +71,18 @@ func.func @lossy(%x: tensor<2xf32>, %i: tensor<2xi64>) -> (tensor<2xf32>, tensor
   func.return %b, %d, %f : tensor<2xf32>, tensor<2xi64>, tensor<2xi64>
 }
 
-// Kept: a second user, an operation that computes, one that integers do not have in the narrow type, other types joined
+// A first cast that something else uses, too, stays for that
+// CHECK-LABEL: func.func @shared
+// CHECK-NEXT:    %a = onnx.Cast(%x) {to = 1} : (tensor<2xf16>) -> tensor<2xf32>
+// CHECK-NEXT:    %b = onnx.Cast(%x) {to = 7} : (tensor<2xf16>) -> tensor<2xi64>
+// CHECK-NEXT:    func.return %a, %b : tensor<2xf32>, tensor<2xi64>
+func.func @shared(%x: tensor<2xf16>) -> (tensor<2xf32>, tensor<2xi64>) {
+  %a = onnx.Cast(%x) {to = 1} : (tensor<2xf16>) -> tensor<2xf32>
+  %b = onnx.Cast(%a) {to = 7} : (tensor<2xf32>) -> tensor<2xi64>
+  func.return %a, %b : tensor<2xf32>, tensor<2xi64>
+}
+
+// Kept: a second user in between, an operation that computes, one that integers do not have in the narrow type, other types joined
 // CHECK-LABEL: func.func @kept
 // CHECK-NEXT:    %a = onnx.Cast(%x) {to = 1} : (tensor<2xf16>) -> tensor<2xf32>
 // CHECK-NEXT:    %b = onnx.Identity(%a) : (tensor<2xf32>) -> tensor<2xf32>

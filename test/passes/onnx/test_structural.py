@@ -33,6 +33,8 @@ TEXTS = {
 
 GIVEN: dict[tuple[str, str], dict[str, object]] = {
     ("eliminate_identity", "same_type"): {"s": [2, 3], "t": [3, 2], "u": [[1, 2], [3, 4], [5, 6]]},
+    ("merge_reshape", "one_unknown"): {"s": [-1, 4]},
+    ("merge_reshape", "behind"): {"x": [[1, 2, 3, 4]], "s": [2, 2]},
     ("sink_cast", "lossy"): {"i": [2**53 + 1, -(2**62) - 1], "x": [1 + 2**-20, 1e6]},
     ("eliminate_identity", "pad_and_slice"): {"p": [0, 0]},
 }

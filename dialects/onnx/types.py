@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneType, TensorType, UnrankedTensorType
-from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, BlockArgument, OpResult, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 
 ABSENT = NoneType()
@@ -61,9 +61,13 @@ UNKNOWN = UnknownType()
 TYPES: list[type[Attribute]] = [StringType, SequenceType, OptionalType, MapType, UnknownType]
 
 
+_VALUES = (OpResult, BlockArgument, SSAValue)
+"""Of an instance of exactly one of the first two, Python sees at once that it is one; an abstract type takes longer."""
+
+
 def ranked(value: SSAValue | Attribute) -> TensorType[Attribute] | None:
     """The tensor type of a value (or the type itself) when its rank is known, otherwise None."""
-    type = value.type if isinstance(value, SSAValue) else value
+    type = value.type if isinstance(value, _VALUES) else value
     return cast("TensorType[Attribute]", type) if isinstance(type, TensorType) else None
 
 

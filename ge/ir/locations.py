@@ -40,18 +40,19 @@ def is_unknown(location: Attribute) -> bool:
 def node_names(op_or_location: Operation | Attribute) -> tuple[str, ...]:
     """The model nodes that an operation stands for, in order and without repetition."""
     location = op_or_location.location if isinstance(op_or_location, Operation) else op_or_location
-    return tuple(dict.fromkeys(_names(location)))
+    return tuple(dict.fromkeys(part.desc.data for part in _named(location)))
 
 
-def _names(location: Attribute) -> Iterator[str]:
+def _named(location: Attribute) -> Iterator[NameLoc]:
+    """The locations of single nodes in a location."""
     match location:
         case NameLoc():
-            yield location.desc.data
+            yield location
         case FusedLoc():
             for part in cast(ArrayAttr[Attribute], location.locations):
-                yield from _names(part)
+                yield from _named(part)
         case CallSiteLoc():
-            yield from _names(location.callee)
+            yield from _named(location.callee)
         case _:
             pass
 
@@ -63,8 +64,12 @@ def fused_loc(ops: Iterable[Operation | Attribute]) -> LocationAttr:
     the unknown location.
     """
     locations = [op.location if isinstance(op, Operation) else op for op in ops]
+    named: dict[str, NameLoc] = {}
+    for location in locations:
+        for part in _named(location):
+            named.setdefault(part.desc.data, part)
     parts: list[LocationAttr] = [
-        name_loc(name) for name in dict.fromkeys(name for location in locations for name in _names(location))
+        part if isinstance(part.location, NoneAttr) else name_loc(name) for name, part in named.items()
     ]
     if not parts:
         parts = list(dict.fromkeys(location for location in locations if isinstance(location, FileLineColLoc)))

@@ -8,7 +8,7 @@ from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ge.dialects.onnx import Constant, Custom, OnnxOp, make_constant, ranked
@@ -22,6 +22,9 @@ from ge.rules.functions import INTEGERS, Data, TypedData, dtype
 from ge.rules.result_types import result_types
 from ge.rules.runtime import rounded
 
+VALUES = (OpResult, BlockArgument)
+"""The types of values. An instance of exactly such a type is recognised at once, one of the abstract type is not."""
+
 
 class Build:
     """The replacement of one match while it is made."""
@@ -31,7 +34,7 @@ class Build:
         self.matched = matched
         self.root = matched[-1]
         self.ops: list[Operation] = []
-        self._location = fused_loc(matched)
+        self._location = self.root.location if len(matched) == 1 else fused_loc(matched)
 
     def op(
         self,
@@ -50,12 +53,35 @@ class Build:
             types = [result.type for result in self.root.results][:count]
         else:
             types = result_types(operator, values, given, count)
-        operands, absent = split_absent(values)
+        operands, absent = split_absent(values) if None in values else (cast("list[SSAValue]", values), {})
+        return self._add(op_class, operands, types, given, {**absent, **properties} if properties else absent)
+
+    def op_of_values(
+        self,
+        op_class: type[OnnxOp],
+        inputs: Sequence[SSAValue],
+        attributes: Mapping[str, Data],
+        count: int,
+        copied: OnnxOp | None = None,
+    ) -> Sequence[SSAValue]:
+        """The same for the usual case, an operator of the table whose inputs are all there, and none of them data."""
+        operator = op_class.OPERATOR
+        given = _attributes(operator, attributes, copied) if attributes or copied is not None else {}
+        return self._add(op_class, inputs, result_types(operator, inputs, given, count), given, {})
+
+    def _add(
+        self,
+        op_class: type[OnnxOp],
+        operands: Sequence[SSAValue],
+        types: Sequence[Attribute],
+        attributes: dict[str, Attribute],
+        properties: dict[str, Attribute],
+    ) -> Sequence[SSAValue]:
         new = op_class.create(
             operands=operands,
             result_types=types,
-            properties={**absent, **properties} if properties else absent,
-            attributes=given,
+            properties=properties,
+            attributes=attributes,
             location=self._location,
         )
         self.ops.append(new)
@@ -63,21 +89,17 @@ class Build:
 
     def _operands(self, operator: Operator, inputs: Sequence[Data]) -> Sequence[SSAValue | None]:
         """Inputs as values; the element type of data is that of another input of the same type parameter."""
-        if all(isinstance(each, SSAValue) for each in inputs):
-            return cast("Sequence[SSAValue]", inputs)
-        parameters = operator.inputs
-        known: dict[str, str] = {}
-        pairs = [(parameters[min(position, len(parameters) - 1)], each) for position, each in enumerate(inputs)]
-        for parameter, each in pairs:
-            if isinstance(each, SSAValue):
-                known.setdefault(parameter.type, dtype(cast("SSAValue", each)))
         values: list[SSAValue | None] = []
-        for parameter, each in pairs:
-            if each is not None and not isinstance(each, SSAValue):
-                code = known.get(parameter.type) or self._type_for(operator, parameter, each)
-                values.append(self.constant(each, code))
-            else:
+        for position, each in enumerate(inputs):
+            if each is None or isinstance(each, VALUES):
                 values.append(cast("SSAValue | None", each))
+                continue
+            parameter = _parameter(operator, position)
+            values.append(
+                self.constant(
+                    each, _known_type(operator, parameter, inputs) or self._type_for(operator, parameter, each)
+                )
+            )
         return values
 
     def _type_for(self, operator: Operator, parameter: Parameter, given: Data) -> str:
@@ -104,27 +126,32 @@ class Build:
         missed(self.rule, self.root, reason)
         return False
 
-    def finish(self, results: Sequence[Data]) -> bool:
+    def finish(self, results: Sequence[Data], *, has_constants: bool = True) -> bool:
         """Put the replacement in place. Whether it fits: types must be those of the results that are replaced.
 
-        Results after those given have no uses.
+        Results after those given have no uses. ``has_constants`` says whether constants of the pattern may be unused
+        now, which go, too.
         """
         values: list[SSAValue | None] = [None] * len(self.root.results)
         for position, new in enumerate(results):
             if new is not None:
                 old = self.root.results[position]
-                value = cast("SSAValue", new) if isinstance(new, SSAValue) else self.constant(new, dtype(old))
+                value = cast("SSAValue", new) if isinstance(new, VALUES) else self.constant(new, dtype(old))
                 if (placed := self._placed(value, old)) is None:
                     return self.undo("the result would have another type, or be an output without a value of its own")
                 values[position] = placed
-        constants = [each.owner for op in self.matched for each in op.operands if type(each.owner) is Constant]
+        constants = self._constants() if has_constants else []
         replace(self.root, self.ops, values)
         for op in self.matched[-2::-1]:
             erase_if_unused(op)
         for constant in dict.fromkeys(constants):
-            erase_if_unused(cast("Operation", constant))
+            erase_if_unused(constant)
         self._report()
         return True
+
+    def _constants(self) -> list[Operation]:
+        owners = [operand.owner for op in self.matched for operand in op.operands]
+        return [owner for owner in owners if isinstance(owner, Constant)]
 
     def _report(self) -> None:
         """Say what was made of what, when somebody listens."""
@@ -140,10 +167,23 @@ class Build:
         a known rank, since operands of the pattern could widen the result.
         """
         is_new = value.owner in self.ops
-        if value.type == old.type:
+        if value.type is old.type or value.type == old.type:
             return value if is_new or (ranked(old.type) is not None and may_stand_for(value, old)) else None
         merged = merged_type(value.type, old.type) if is_new else None
         return None if merged is None else Rewriter.replace_value_with_new_type(value, merged)
+
+
+def _parameter(operator: Operator, position: int) -> Parameter:
+    """What an input is for; the last parameter may be repeated."""
+    return operator.inputs[min(position, len(operator.inputs) - 1)]
+
+
+def _known_type(operator: Operator, parameter: Parameter, inputs: Sequence[Data]) -> str | None:
+    """The element type that an input of the same type parameter has already."""
+    for position, each in enumerate(inputs):
+        if isinstance(each, VALUES) and _parameter(operator, position).type == parameter.type:
+            return dtype(cast("SSAValue", each))
+    return None
 
 
 def _names(ops: Sequence[OnnxOp]) -> str:

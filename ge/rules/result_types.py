@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from ge.dialects.onnx import OPSET, UNKNOWN, Constant, ranked
-from ge.dialects.onnx.operators import ML_OPSET
+from ge.dialects.onnx.operators import ML_OPSET, OPERATORS
 from ge.dialects.onnx.ops import ML_DOMAIN
 from ge.dialects.onnx.protos import attribute_proto, proto_of_type, tensor_proto, type_of_proto
 from ge.dialects.onnx.schema import Operator
@@ -26,6 +26,13 @@ Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh Thres
 """
 _LIKE_FIRST = frozenset(_WORDS.split())
 """Operators whose first result has the shape of their first input."""
+
+_KEEPS_TYPE = frozenset(
+    operator.name
+    for operator in OPERATORS
+    if operator.name in _LIKE_FIRST and operator.inputs[0].type == operator.outputs[0].type
+)
+"""Those of them whose first result has the type of their first input."""
 
 _BROADCAST = frozenset(
     [
@@ -71,13 +78,13 @@ def result_types(
 
 def _fast(operator: Operator, inputs: Sequence[SSAValue | None]) -> Attribute | None:
     """The type of the only result of an operator of the lists above."""
+    if operator.name in _KEEPS_TYPE:
+        return None if not inputs or inputs[0] is None else ranked(inputs[0])
     known = [None if value is None else ranked(value) for value in inputs]
     if not known or (first := known[0]) is None:
         return None
     word = operator.outputs[0].type
     if operator.name in _LIKE_FIRST:
-        if operator.inputs[0].type == word:
-            return first
         shape: Sequence[int] = first.get_shape()
     elif operator.name in _BROADCAST and all(type is not None for type in known):
         shape = _broadcast([type.get_shape() for type in known if type is not None])
@@ -94,6 +101,7 @@ def _fast(operator: Operator, inputs: Sequence[SSAValue | None]) -> Attribute | 
 
 def _broadcast(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """The shape of an elementwise operation. Raises ValueError when the shapes contradict each other."""
+    shapes = [shape for shape in shapes if shape] or [()]
     if all(shape == shapes[0] for shape in shapes) and DYNAMIC_INDEX not in shapes[0]:
         return tuple(shapes[0])
     rank = max(map(len, shapes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -70,10 +71,10 @@ def data(value: SSAValue | None) -> Data:
     array = constant_value(value)
     if array is None or array.dtype.kind in "OUSc":
         raise ValueError("not a constant of numbers")
-    code = dtype(value)
-    if code == "i1" or code == "ui64":
+    kind = array.dtype.kind
+    if kind == "b" or array.dtype == np.uint64:
         return array
-    return array.astype(np.int64 if code in INTEGERS else np.float64)
+    return array.astype(np.int64 if kind in "iu" else np.float64)
 
 
 def precision(*values: SSAValue | None) -> float:
@@ -114,6 +115,11 @@ def rounded(data: Data, code: str) -> Array:
         return array.astype(element)
     result = array.astype(element)
     back = result.astype(np.float64)
+    if array.size == 1:
+        given, kept = array.item(), back.item()
+        if math.isfinite(given) != math.isfinite(kept) or (abs(kept) < _SMALLEST[code] and given != 0):
+            raise ValueError("the constant is out of range of its type")
+        return result
     if (np.isfinite(array) != np.isfinite(back)).any() or ((np.abs(back) < _SMALLEST[code]) & (array != 0)).any():
         raise ValueError("the constant is out of range of its type")
     return result

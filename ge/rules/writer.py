@@ -329,11 +329,23 @@ class Writer:
         for statement in self.variant.rule.rewrite:
             self._statement(statement, new)
         results = "".join(f"{new.get(target.name)}, " for target in self.variant.rule.match[-1].targets)
-        self._emit(f"if build.finish(({results})):")
+        constants = "" if self._may_leave_constants() else ", has_constants=False"
+        self._emit(f"if build.finish(({results}){constants}):")
         self._emit("    return True")
         self._depth -= 1
         self._emit("except NOT_COMPUTABLE:")
         self._emit("    build.undo()")
+
+    def _may_leave_constants(self) -> bool:
+        """Whether constants of the pattern may be unused after the rewrite: all inputs that it does not take over."""
+        rewrite = self.variant.rule.rewrite
+        kept = {getattr(each, "name", "") for statement in rewrite for each in walk(statement.value)}
+        kept -= self.variant.constants
+        inputs = [each for node in self.variant.nodes for each in node.inputs]
+        return any(
+            isinstance(each, Literal | Anything) or (isinstance(each, Leaf) and each.name not in kept)
+            for each in inputs
+        )
 
     def _statement(self, statement: Statement, new: dict[str, str]) -> None:
         """Write a line of the replacement; ``new`` gets its names."""
@@ -365,8 +377,17 @@ class Writer:
             self.constants[name] = custom_properties(operation)
             arguments.append(f"properties={name}")
         results = self._new("n")
-        self._emit(f"{results} = build.op({', '.join(arguments)})")
+        plain = known and all(self._is_value(each, new) for each in operation.inputs)
+        self._emit(f"{results} = build.{'op_of_values' if plain else 'op'}({', '.join(arguments)})")
         return results
+
+    def _is_value(self, expression: Expression, new: Mapping[str, str]) -> bool:
+        """Whether an input of a new operation is certainly there, and no data."""
+        if isinstance(expression, Operation):
+            return True
+        if not isinstance(expression, Name) or expression.name in new:
+            return False
+        return expression.name in self._operations or self.variant.values.get(expression.name) == "value"
 
     def _operand(self, expression: Expression, new: Mapping[str, str]) -> str:
         """The source of an input: a value, or data that become a constant."""

@@ -33,6 +33,17 @@ func.func @gathered(%x: tensor<?x6xf32>) -> (tensor<?x3xf32>, tensor<?x6xf32>, t
   func.return %a, %b, %c, %d : tensor<?x3xf32>, tensor<?x6xf32>, tensor<?x2xf32>, tensor<?x1xf32>
 }
 
+// 2. The one position of an axis
+// CHECK-LABEL: func.func @one
+// CHECK-NEXT:    %0 = onnx.Constant dense<[1]> : tensor<1xi64>
+// CHECK-NEXT:    %a = onnx.Squeeze(%x, %0) : (tensor<?x1xf32>, tensor<1xi64>) -> tensor<?xf32>
+// CHECK-NEXT:    func.return %a : tensor<?xf32>
+func.func @one(%x: tensor<?x1xf32>) -> tensor<?xf32> {
+  %last = onnx.Constant dense<-1> : tensor<i64>
+  %a = onnx.Gather(%x, %last) {axis = 1} : (tensor<?x1xf32>, tensor<i64>) -> tensor<?xf32>
+  func.return %a : tensor<?xf32>
+}
+
 // Kept: without an axis, twice the same, unequal steps, an axis of unknown size, not constant, a matrix
 // CHECK-LABEL: func.func @kept
 // CHECK-NEXT:    %one = onnx.Constant dense<1> : tensor<i64>

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 from onnx import FunctionProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
@@ -228,21 +229,20 @@ def _functions(file: OmFile) -> Iterator[tuple[str, FunctionProto]]:
         return
     for name, binary in file.kernels[PartitionType.CUST_AICPU_KERNELS].items():
         try:
-            model = ModelProto.FromString(bytes(binary))
-        except Exception as error:
+            function = _function(name, ModelProto.FromString(bytes(binary)))
+        except (DecodeError, UnicodeDecodeError) as error:
             raise GeError("GE5005", f"kernel '{name}' is not an ONNX model", str(file.path)) from error
-        versions = {entry.domain: entry.version for entry in model.opset_import} | {"": OPSET}
-        constants = [
-            helper.make_node("Constant", [], [tensor.name], value=tensor) for tensor in model.graph.initializer
-        ]
-        yield (
-            name,
-            helper.make_function(
-                HOST_DOMAIN,
-                re.sub(r"[^A-Za-z0-9_]+", "_", name),
-                [value.name for value in model.graph.input],
-                [value.name for value in model.graph.output],
-                [*constants, *model.graph.node],
-                [helper.make_opsetid(domain, version) for domain, version in versions.items()],
-            ),
-        )
+        yield name, function
+
+
+def _function(name: str, model: ModelProto) -> FunctionProto:
+    versions = {entry.domain: entry.version for entry in model.opset_import} | {"": OPSET}
+    constants = [helper.make_node("Constant", [], [tensor.name], value=tensor) for tensor in model.graph.initializer]
+    return helper.make_function(
+        HOST_DOMAIN,
+        re.sub(r"[^A-Za-z0-9_]+", "_", name),
+        [value.name for value in model.graph.input],
+        [value.name for value in model.graph.output],
+        [*constants, *model.graph.node],
+        [helper.make_opsetid(domain, version) for domain, version in versions.items()],
+    )

@@ -29,6 +29,7 @@ def om_facts(file: OmFile) -> dict[str, Any]:
         "memory": memory(file),
         "streams": _count(file, "stream_num", file.tasks.stream_num),
         "events": _count(file, "event_num", file.tasks.event_num),
+        "models": 1 + len(file.parts),
         "graphs": len(file.definition.graph),
         "operators": dict(sorted(Counter(op.type for op in file.operators).items())),
         "tasks": len(file.tasks.task),
@@ -47,15 +48,13 @@ def _count(file: OmFile, name: str, of_tasks: int) -> int:
 
 def partitions(file: OmFile) -> list[dict[str, Any]]:
     """Header, table and partitions in file order; their sizes add up to that of the file."""
-    header, table = file.container.header.header_size, file.container.table_bytes
-    rows: list[dict[str, Any]] = [
-        {"name": "header", "offset": 0, "size": header},
-        {"name": "partition table", "offset": header, "size": table},
-    ]
-    offset = header + table
-    for kind, part in file.container.partitions.items():
-        rows.append({"name": partition_name(kind), "offset": offset, "size": part.nbytes})
-        offset += part.nbytes
+    rows: list[dict[str, Any]] = [{"name": "header", "offset": 0, "size": file.container.start}]
+    for container in (file.container, *file.parts):
+        rows.append({"name": "partition table", "offset": container.start, "size": container.table_bytes})
+        offset = container.start + container.table_bytes
+        for kind, part in container.partitions.items():
+            rows.append({"name": partition_name(kind), "offset": offset, "size": part.nbytes})
+            offset += part.nbytes
     return rows
 
 
@@ -109,6 +108,7 @@ def print_om_facts(facts: dict[str, Any]) -> None:
             "compiler": facts["compiler"],
             "command": facts["command"] or "unknown",
             "soc": facts["soc"] or "unknown",
+            "models, graphs": f"{facts['models']}, {facts['graphs']}",
             "versions": f"format {facts['format_version']}, model {facts['model_version']}, {facts['table']} table",
             **{name.replace("_", " "): megabytes(size) for name, size in facts["memory"].items()},
             "streams, events": f"{facts['streams']}, {facts['events']}",

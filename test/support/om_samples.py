@@ -109,6 +109,14 @@ def shifted(first: int) -> bytes:
     return patched(data[:256], 184, struct.pack("<Q", len(body))) + body
 
 
+def joined(count: int) -> bytes:
+    """A file for dynamic shapes: the model, and parts of it that are models, each with a table and partitions."""
+    single = packed(parts_of(model()))
+    body = single[256:] * count
+    header = patched(single[:256], 156, struct.pack("<I", count))
+    return patched(header, 184, struct.pack("<Q", len(body))) + body
+
+
 def _ops(definition: ir.ModelDef) -> Any:
     return definition.graph[0].op
 
@@ -172,5 +180,8 @@ SAMPLES: dict[str, tuple[bytes, str | list[str]]] = {
     "other magic": (patched(_GOOD, 0, b"DOMI"), "GE5001"),
     "cut off": (_GOOD[:-1], "GE5002"),
     "encrypted": (patched(_GOOD, 80, b"\x01"), "GE5004"),
-    "several models": (patched(_GOOD, 156, struct.pack("<I", 3)), "GE5004"),
+    "three models, two missing": (patched(_GOOD, 156, struct.pack("<I", 3)), "GE5002"),
+    "too many models": (patched(_GOOD, 156, struct.pack("<I", 5000)), "GE5004"),
+    "three models": (joined(3), []),
+    "three models, two announced": (patched(joined(3), 156, struct.pack("<I", 2)), "GE5003"),
 }

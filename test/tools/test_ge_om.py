@@ -166,6 +166,16 @@ def test_diff(folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     assert "kernel 'host.add'" in found and "onnx.Abs" in found
 
 
+def test_a_kernel_with_names_that_are_no_text_is_one_error(folder: Path, tmp_path: Path) -> None:
+    data = (folder / "a.om").read_bytes()
+    damaged = tmp_path / "damaged.om"
+    damaged.write_bytes(data.replace(b"\x0a\x02x0", b"\x0a\x02\xfe0"))
+    assert damaged.read_bytes() != data
+    with pytest.raises(GeError) as error:
+        ge_om.run(["extract", str(damaged), "-o", str(tmp_path / "parts")])
+    assert error.value.code == "GE5005"
+
+
 def test_what_cannot_be_read_is_one_error(tmp_path: Path) -> None:
     for command in ("info", "json", "dump"):
         with pytest.raises(GeError) as error:

@@ -61,6 +61,7 @@ _NAME_BYTES = 31
 _SINGLE_MODEL_TYPES = (0, 1)
 """Model types (IR model, standard) that hold one model; tiny, flow, lite and bundle files are laid out differently."""
 _MAX_PARTITIONS = 32
+_MAX_MODELS = 4096
 _NARROW_LIMIT = 1 << 32
 
 
@@ -103,6 +104,8 @@ class Container:
     header: Header
     is_wide: bool
     """Whether the partition table has 64-bit entries."""
+    start: int
+    """Where the partition table begins in the file."""
 
     @property
     def table_bytes(self) -> int:
@@ -112,7 +115,7 @@ class Container:
 
     def offset(self, kind: PartitionType) -> int:
         """Where a partition begins in the file; KeyError when the file does not have it."""
-        start = _HEADER.size + self.table_bytes
+        start = self.start + self.table_bytes
         for each, part in self.partitions.items():
             if each == kind:
                 return start
@@ -168,21 +171,55 @@ def _pack_table(kinds: Sequence[int], sizes: Sequence[int], wide: bool) -> bytes
 
 
 def read_container(data: Buffer, where: str) -> Container:
-    """Take an OM file apart. `where` names it in errors. Raises GE5001, GE5002, GE5003 or GE5004."""
-    view = memoryview(data).cast("B").toreadonly()
+    """Take an OM file of one model apart. `where` names it in errors. Raises GE5001, GE5002, GE5003 or GE5004."""
+    header, wide = _read_header(memoryview(data).cast("B"), where)
+    if _model_count(header) > 1:
+        raise GeError("GE5004", f"the file holds {header.model_count} models", where)
+    return _read_models(data, header, wide, where)[0]
+
+
+def read_containers(data: Buffer, where: str) -> list[Container]:
+    """Take an OM file apart: the model, and after it those of its parts that are models of their own.
+
+    Only files for dynamic shapes have such parts, which follow as a table and partitions each. Raises what
+    `read_container` does.
+    """
+    header, wide = _read_header(memoryview(data).cast("B"), where)
+    return _read_models(data, header, wide, where)
+
+
+def _read_header(view: memoryview, where: str) -> tuple[Header, bool]:
+    """The header, and whether partition tables are wide."""
     if bytes(view[: len(MAGIC)]) != MAGIC:
         raise GeError("GE5001", f"the file begins with {bytes(view[:4])!r}, not with {MAGIC!r}", where)
     if view.nbytes < _HEADER.size:
         raise GeError("GE5002", f"the file has {view.nbytes} bytes, less than its header of {_HEADER.size}", where)
     header = Header._make(_HEADER.unpack_from(view))
     _check_kind(header, where)
-    is_old = header.version == OLD_VERSION
-    wide = not is_old and header.model_length != 0
+    wide = header.version != OLD_VERSION and header.model_length != 0
     announced, found = header.model_length if wide else header.length, view.nbytes - _HEADER.size
     if announced != found:
         raise GeError("GE5002", f"the header announces {announced} bytes after it, the file has {found}", where)
+    return header, wide
+
+
+def _model_count(header: Header) -> int:
+    """How many models the file holds; headers of 2020 do not say it, and 0 means 1."""
+    return 1 if header.version == OLD_VERSION else max(1, header.model_count)
+
+
+def _read_models(data: Buffer, header: Header, wide: bool, where: str) -> list[Container]:
+    view = memoryview(data).cast("B").toreadonly()
     name = header.name.split(b"\0")[0].decode(errors="replace")
-    return Container(name, _read_partitions(view[_HEADER.size :], wide, where), header, wide)
+    containers: list[Container] = []
+    start = _HEADER.size
+    for _ in range(_model_count(header)):
+        partitions, size = _read_partitions(view[start:], wide, where)
+        containers.append(Container(name, partitions, header, wide, start))
+        start += size
+    if start != view.nbytes:
+        raise GeError("GE5003", f"{view.nbytes - start} bytes belong to no partition", where)
+    return containers
 
 
 def _check_kind(header: Header, where: str) -> None:
@@ -193,11 +230,12 @@ def _check_kind(header: Header, where: str) -> None:
         raise GeError("GE5004", "the file is encrypted", where)
     if header.model_type not in _SINGLE_MODEL_TYPES:
         raise GeError("GE5004", f"the file is of model type {header.model_type}, not a single model", where)
-    if header.version != OLD_VERSION and header.model_count > 1:
-        raise GeError("GE5004", f"the file holds {header.model_count} models", where)
+    if header.version != OLD_VERSION and header.model_count > _MAX_MODELS:
+        raise GeError("GE5004", f"the file announces {header.model_count} models", where)
 
 
-def _read_partitions(payload: memoryview, wide: bool, where: str) -> dict[int, memoryview]:
+def _read_partitions(payload: memoryview, wide: bool, where: str) -> tuple[dict[int, memoryview], int]:
+    """The partitions behind a table, and how many bytes both take."""
     head, entry = _table_form(wide)
     if payload.nbytes < head:
         raise GeError("GE5002", "the file ends inside its partition table", where)
@@ -218,8 +256,6 @@ def _read_partitions(payload: memoryview, wide: bool, where: str) -> dict[int, m
         if start + expected > payload.nbytes:
             raise GeError("GE5002", f"partition type {kind} ends after the end of the file", where)
         partitions[kind] = payload[start + offset : start + expected]
-    if start + expected != payload.nbytes:
-        raise GeError("GE5003", f"{payload.nbytes - start - expected} bytes belong to no partition", where)
     if PartitionType.MODEL_DEF not in partitions:
         raise GeError("GE5003", "the file has no model definition", where)
-    return partitions
+    return partitions, start + expected

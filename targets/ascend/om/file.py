@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError, Message
 
 from ge.ir.errors import GeError
 from ge.ir.weights import map_file
-from ge.targets.ascend.om.container import Container, PartitionType, read_container
+from ge.targets.ascend.om.container import Container, PartitionType, read_containers
 from ge.targets.ascend.om.conventions import KERNEL_NAME, NODE_NAMES, PRODUCER
 from ge.targets.ascend.om.inout_info import InOutInfo, read_inout_info
 from ge.targets.ascend.om.kernel_store import read_store
@@ -37,6 +37,9 @@ class OmFile:
     path: Path
     size: int
     container: Container
+    """Of the model."""
+    parts: Sequence[Container]
+    """Of what is a model of its own in it; in files for dynamic shapes only."""
     definition: ir.ModelDef
     tasks: task.ModelTaskDef
 
@@ -48,10 +51,10 @@ class OmFile:
         except OSError as error:
             raise GeError("GE1001", f"cannot read '{path}': {error.strerror or error}", str(path)) from error
         where = str(path)
-        container = read_container(data, where)
+        container, *parts = read_containers(data, where)
         definition = _decode(container, PartitionType.MODEL_DEF, ir.ModelDef(), where)
         tasks = _decode(container, PartitionType.TASK_INFO, task.ModelTaskDef(), where)
-        return cls(Path(path), memoryview(data).nbytes, container, definition, tasks)
+        return cls(Path(path), memoryview(data).nbytes, container, parts, definition, tasks)
 
     @property
     def is_ours(self) -> bool:

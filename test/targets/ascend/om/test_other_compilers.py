@@ -45,7 +45,17 @@ def test_samples_are_shown_or_refused(name: str, tmp_path: Path, capsys: pytest.
 def test_files_of_other_compilers_are_not_run(name: str) -> None:
     with pytest.raises(GeError) as error:
         read_model(SAMPLES[name][0])
-    assert error.value.code in ("GE5006", "GE5008")
+    assert error.value.code in ("GE5004", "GE5006", "GE5008")
+
+
+def test_a_file_of_three_models_is_shown_whole(tmp_path: Path) -> None:
+    path = tmp_path / "sample.om"
+    path.write_bytes(SAMPLES["three models"][0])
+    facts = om_facts(OmFile.open(path))
+    assert facts["models"] == 3 and [part["name"] for part in facts["partitions"]].count("MODEL_DEF") == 3
+    assert sum(part["size"] for part in facts["partitions"]) == facts["size"]
+    ends = [part["offset"] + part["size"] for part in facts["partitions"]]
+    assert [part["offset"] for part in facts["partitions"]] == [0, *ends[:-1]]
 
 
 def test_facts_of_another_compiler(tmp_path: Path) -> None:

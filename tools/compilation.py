@@ -58,7 +58,7 @@ GROUP = Stage("graph-grouped", ("{kernels}",))
 TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc}}}",))
 CUBE = Stage("cube", ("convert-tile-to-cube{{soc={soc}}}",))
 PLAN = Stage("cube-planned", ("plan-buffers", "insert-sync"))
-PROGRAM = Stage("program", ("plan-memory{{soc={soc} reuse={reuse}}}",))
+PROGRAM = Stage("program", ("order-launches", "plan-memory{{soc={soc} reuse={reuse}}}", "check-memory"))
 WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
 
 STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, GROUP, TILE, CUBE, PLAN, PROGRAM, WRITE)

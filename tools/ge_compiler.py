@@ -75,8 +75,12 @@ OPTIONS = (
     Option("strict", "", "an optimisation that fails is an error; without it, it is left out with a warning"),
     Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory"),
     Option("dump_shape", "true|false", "true: print the shape of every value, and the rule that it follows from"),
-    Option("debug", "DIR", "write the module after each stage as DIR/NN-stage.mlir"),
-    Option("log", "debug|info|warning|error", "show messages of this importance; info shows every fusion"),
+    Option("debug", "DIR", "write the module after each stage as DIR/NN-stage.mlir, and log every fusion"),
+    Option(
+        "log",
+        "debug|info|warning|error",
+        "show messages of this importance (default info with --debug); info shows every fusion",
+    ),
     Option("report", "text|json|none", "what to print at the end (default text)"),
     Option("run", "", "run the file once on the simulated chip, with random inputs"),
     Option("compare", "", "run, and compare the outputs with onnxruntime"),
@@ -179,8 +183,8 @@ def run(args: Sequence[str]) -> None:
     if "version" in values:
         print(f"ge-compiler {ge.__version__}")
         return
-    if "log" in values:
-        logging.basicConfig(level=values["log"].upper(), format="[%(levelname)s] %(message)s")
+    if "log" in values or "debug" in values:
+        logging.basicConfig(level=values.get("log", "info").upper(), format="[%(levelname)s] %(message)s")
     if run_om_mode(values):
         return
     options = compile_options(values)
@@ -199,7 +203,7 @@ def run(args: Sequence[str]) -> None:
         write_report(report_facts(str(options.model), compilation.log, compilation.watcher), values["fusion_report"])
     for line in explanations(_explained(values), compilation.log):
         print(line, file=sys.stderr)
-    record_command(compilation.module, values, OPTIONS)
+    record_command(compilation.module, values, OPTIONS, cli.split_plugins(args)[0])
     write_module(compilation.module, file)
     facts: dict[str, Any] = {
         "version": ge.__version__,

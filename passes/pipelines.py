@@ -89,7 +89,7 @@ SIMPLIFY = (
     Step("merge-slices-to-split", 1),
     Step("eliminate-concat-split", 1),
     Step("hoist-loop-invariants", 2),
-    Step("unroll-loop", 3),
+    Step("unroll-loop", 3, use="device"),
 )
 """Passes of rules that leave fewer operators, not other ones."""
 

@@ -25,6 +25,7 @@ class SimplifyLoopPass(RulePass):
     1. A `Loop` of no turns, because its count is zero or its condition false: the values before it, and empty stacks.
     2. A `Loop` of one turn: its body.
     3. A value that a `Loop` carries and does not change: the value before the loop, inside and behind it.
+    4. A condition that is constantly true after a turn: that of the turn, which is true and needs no operation.
 
     Left alone: counts and conditions that are not constant; more turns (`unroll-loop`); empty stacks whose other sizes
     are not known; outputs of the model that would become inputs or constants.
@@ -33,7 +34,7 @@ class SimplifyLoopPass(RulePass):
     name = "simplify-loop"
 
     def rules(self) -> list[RewriteRule[Any]]:
-        return [no_turn, one_turn, unchanged]
+        return [no_turn, one_turn, unchanged, goes_on]
 
 
 @rewrite_rule(op_class("Loop"))
@@ -77,6 +78,17 @@ def unchanged(op: OnnxOp) -> bool:
             result.replace_all_uses_with(value)
         changed |= replaced or bool(others)
     return changed
+
+
+@rewrite_rule(op_class("Loop"))
+def goes_on(op: OnnxOp) -> bool:
+    """Case 4."""
+    body = op.region("body").block
+    terminator, condition = body.last_op, constant_value(yielded(body)[0])
+    if terminator is None or condition is None or not condition.all() or body.args[1].type != yielded(body)[0].type:
+        return False
+    terminator.operands[0] = body.args[1]
+    return True
 
 
 def turns_of(op: OnnxOp) -> int | None:

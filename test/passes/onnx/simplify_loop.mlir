@@ -66,6 +66,39 @@ func.func @unchanged(%x: tensor<2xf32>, %y: tensor<2xf32>) {
   func.return
 }
 
+// 4. A condition that stays true; kept: one that is false
+// CHECK-LABEL: func.func @condition
+// CHECK-NEXT:    %yes = onnx.Constant dense<true> : tensor<i1>
+// CHECK-NEXT:    %a = onnx.Loop(%n, none, %x) body {
+// CHECK-NEXT:    ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<2xf32>):
+// CHECK-NEXT:      %r = onnx.Sin(%v) : (tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:      onnx.Yield %c, %r : tensor<i1>, tensor<2xf32>
+// CHECK-NEXT:    } : (tensor<i64>, tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:    %no = onnx.Constant dense<false> : tensor<i1>
+// CHECK-NEXT:    %b = onnx.Loop(%n, none, %x) body {
+// CHECK-NEXT:    ^bb0(%i_1: tensor<i64>, %c_1: tensor<i1>, %v_1: tensor<2xf32>):
+// CHECK-NEXT:      %r_1 = onnx.Sin(%v_1) : (tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:      onnx.Yield %no, %r_1 : tensor<i1>, tensor<2xf32>
+// CHECK-NEXT:    } : (tensor<i64>, tensor<2xf32>) -> tensor<2xf32>
+// CHECK-NEXT:    "test.op"(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> ()
+// CHECK-NEXT:    func.return
+func.func @condition(%x: tensor<2xf32>, %n: tensor<i64>) {
+  %yes = onnx.Constant dense<true> : tensor<i1>
+  %a = onnx.Loop(%n, none, %x) body {
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<2xf32>):
+    %r = onnx.Sin(%v) : (tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %yes, %r : tensor<i1>, tensor<2xf32>
+  } : (tensor<i64>, tensor<2xf32>) -> tensor<2xf32>
+  %no = onnx.Constant dense<false> : tensor<i1>
+  %b = onnx.Loop(%n, none, %x) body {
+  ^bb0(%i: tensor<i64>, %c: tensor<i1>, %v: tensor<2xf32>):
+    %r = onnx.Sin(%v) : (tensor<2xf32>) -> tensor<2xf32>
+    onnx.Yield %no, %r : tensor<i1>, tensor<2xf32>
+  } : (tensor<i64>, tensor<2xf32>) -> tensor<2xf32>
+  "test.op"(%a, %b) : (tensor<2xf32>, tensor<2xf32>) -> ()
+  func.return
+}
+
 // Kept: values that are exchanged, counts that are not constant, an output that would be an input
 // CHECK-LABEL: func.func @kept
 // CHECK-NEXT:    %two = onnx.Constant dense<2> : tensor<i64>

@@ -36,6 +36,15 @@ def named(path: str | None) -> str | None:
 
 def load_plugins(args: Sequence[str]) -> list[str]:
     """Load the plug-ins that a command line names; the arguments without them. Raises GE2005, GE2006 and GE2011."""
+    paths, others = split_plugins(args)
+    for path in paths:
+        load_plugin(path)
+    return others
+
+
+def split_plugins(args: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The plug-in files that a command line names, and the other arguments. Raises GE2006."""
+    paths: list[str] = []
     others: list[str] = []
     rest = iter(args)
     for argument in rest:
@@ -43,11 +52,10 @@ def load_plugins(args: Sequence[str]) -> list[str]:
         if name != "--load-plugin":
             others.append(argument)
             continue
-        path = value if equals else next(rest, "")
-        if not path:
+        paths.append(value if equals else next(rest, ""))
+        if not paths[-1]:
             raise GeError("GE2006", "option --load-plugin needs a value: --load-plugin=FILE.py")
-        load_plugin(path)
-    return others
+    return paths, others
 
 
 def add_plugin_option(add_argument: Callable[..., Any]) -> None:

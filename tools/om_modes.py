@@ -56,13 +56,15 @@ def run_om_mode(values: Mapping[str, str]) -> bool:
     return True
 
 
-def record_command(module: ModuleOp, values: Mapping[str, str], options: Sequence[Option]) -> None:
-    """Note in a compiled module the options that it was made with, and the version of this compiler.
+def record_command(
+    module: ModuleOp, values: Mapping[str, str], options: Sequence[Option], plugins: Sequence[str]
+) -> None:
+    """Note in a compiled module the options and plug-ins that it was made with, and the version of this compiler.
 
     Files are named without their folders, and options that do not change the result are left out, so that equal input
     and options give equal bytes.
     """
-    words = ["ge-compiler"]
+    words = ["ge-compiler", *(f"--load-plugin={Path(path).name}" for path in plugins)]
     for option in options:
         if option.name in values and option.name not in _NO_INFLUENCE:
             words.append(f"--{option.name}" + (f"={_plain(option, values[option.name])}" if option.value else ""))

@@ -308,6 +308,32 @@ def _mixture(xs: Sequence[SSAValue], indices: Sequence[int]) -> str | None:
     return None if runs <= MAX_LANE_RUNS else f"channels from {runs} places are more than {MAX_LANE_RUNS}"
 
 
+def joined_axes(shape: Shape, perm: Sequence[int]) -> tuple[Shape, tuple[int, ...]]:
+    """A transposition with dimensions that stay together as one, and without those of size 1."""
+    order = [axis for axis in perm if shape[axis] != 1]
+    runs: list[list[int]] = []
+    for axis in order:
+        before = range(runs[-1][-1] + 1, axis) if runs else range(0)
+        if runs and runs[-1][-1] < axis and all(shape[between] == 1 for between in before):
+            runs[-1].append(axis)
+        else:
+            runs.append([axis])
+    in_order = sorted(runs)
+    sizes = tuple(math.prod(shape[axis] for axis in run) for run in in_order)
+    return sizes or (1,), tuple(in_order.index(run) for run in runs) or (0,)
+
+
+def _transpose(op: TransposeOp) -> str | None:
+    shape, perm = joined_axes(shape_of(op.x), op.perm.get_values())
+    if len(perm) == 1:
+        return "it moves nothing: it is a reshape"
+    if perm[-1] == len(perm) - 1 and shape[-1] % C0 == 0:
+        return None
+    if perm in ((1, 0), (0, 2, 1)):
+        return None
+    return "it moves elements of rows in another way than by transposing matrices"
+
+
 def _no_kernel(reason: str) -> Callable[[Any], str]:
     return lambda op: reason
 
@@ -328,7 +354,7 @@ _CHECKS: dict[type[Operation], Callable[[Any], str | None]] = {
     LaunchOp: lambda op: None,
     BatchNormOp: _no_kernel("it was not turned into a convolution"),
     LrnOp: _no_kernel("it was not decomposed"),
-    TransposeOp: _no_kernel("transposing has no kernel"),
+    TransposeOp: _transpose,
     HostOp: _no_kernel("it runs on the host"),
 }
 
@@ -342,6 +368,7 @@ _FORMATS: dict[type[Operation], Callable[[Any], Sequence[Formats]]] = {
     ConcatOp: lambda op: [Formats(("NC1HWC0",) * len(op.operands), "NC1HWC0")],
     GatherChannelsOp: lambda op: [Formats(("NC1HWC0",) * len(op.operands), "NC1HWC0")],
     ReshapeOp: lambda op: [Formats(("ND",), "ND")],
+    TransposeOp: lambda op: [Formats(("ND",), "ND")],
 }
 
 

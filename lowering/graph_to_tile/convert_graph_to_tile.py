@@ -28,6 +28,7 @@ from ge.lowering.graph_to_tile.outline import Lowering, Outlined, Target, check_
 from ge.lowering.graph_to_tile.pooling import lower_pool2d
 from ge.lowering.graph_to_tile.softmax import lower_softmax
 from ge.lowering.graph_to_tile.trans_data import keeps_bytes, lower_trans_data
+from ge.lowering.graph_to_tile.transpose import lower_transpose
 from ge.maths.layouts import ND_FORMATS
 from ge.passes.graph.assign_precision import AssignPrecisionPass, has_formats
 from ge.passes.graph.merge_host import MergeHostPass
@@ -46,6 +47,7 @@ LOWERINGS: Mapping[type[Operation], Lowering] = {
     graph.GatherChannelsOp: lower_gather_channels,
     graph.TransDataOp: lower_trans_data,
     graph.FusionOp: lower_fusion,
+    graph.TransposeOp: lower_transpose,
 }
 """The lowering of each operation that becomes a kernel."""
 

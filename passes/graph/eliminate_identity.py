@@ -39,8 +39,9 @@ class GraphEliminateIdentityPass(ModulePass):
     Taken out: identity; clip without bounds; a cast, trans_data, reshape or transpose to what the value is already;
     concat of one tensor; gather_channels of all channels in order; pooling over single elements; + 0, - 0, · 1, / 1.
 
-    Joined: reshape of a reshape; transpose of a transpose; clip from 0 on is relu. A function of reshaped values is
-    the reshaped function of the values, so that it meets what made them, and reshapes meet each other.
+    Joined: reshape of a reshape; transpose of a transpose; clip from 0 on is relu; a transpose that moves only
+    dimensions of size 1 is a reshape. A function of reshaped values is the reshaped function of the values, so that it
+    meets what made them, and reshapes meet each other.
 
     Left alone: a pair of casts, of which the first may lose bits; an addition of zero that broadcasts its other
     operand.
@@ -109,10 +110,14 @@ def reshape(op: ReshapeOp) -> bool:
 
 @rewrite_rule(TransposeOp)
 def transpose(op: TransposeOp) -> bool:
-    """A transpose that moves nothing, or of a transpose."""
+    """A transpose that moves nothing, or only dimensions of size 1, or of a transpose."""
     perm = op.perm.get_values()
     if list(perm) == sorted(perm):
         return _drop(op, op.x)
+    moved = [axis for axis in perm if shape_of(op.x)[axis] != 1]
+    if moved == sorted(moved):
+        replace(op, ReshapeOp(op.x, shape_of(op.y)))
+        return True
     if isinstance(inner := op.x.owner, TransposeOp):
         first = inner.perm.get_values()
         replace_chain([inner, op], [TransposeOp(inner.x, [first[axis] for axis in perm])])

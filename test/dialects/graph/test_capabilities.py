@@ -92,7 +92,10 @@ REFUSED: list[tuple[Operation, str]] = [
     (graph.ConcatOp([value(1, 2), value(1, 2)], 1), "does not join the channels"),
     (graph.GatherChannelsOp([value(1, 1040, 1, 1)], range(1039, -1, -1)), "from 1040 places are more than 1024"),
     (graph.ConcatOp([value(1, 1, 1, 1)] * 1026, 1), "from 1026 places are more than 1024"),
-    (graph.TransposeOp(value(2, 3), (1, 0)), "transposing has no kernel"),
+    (
+        graph.TransposeOp(value(2, 3, 5), (2, 1, 0)),
+        "it moves elements of rows in another way than by transposing matrices",
+    ),
     (graph.LrnOp(value(1, 3, 2, 2), 3), "not decomposed"),
 ]
 

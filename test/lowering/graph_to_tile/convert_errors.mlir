@@ -1,11 +1,11 @@
 // RUN: ge-opt %s --convert-graph-to-tile --verify-diagnostics --split-input-file
 
 // An operation that should have moved to the host is named, with its node.
-func.func @main(%x: tensor<4x16xf16, #ge.layout<FRACTAL_NZ>>, %y: tensor<4x16xf16>) -> tensor<16x4xf16> {
+func.func @main(%x: tensor<4x16xf16, #ge.layout<FRACTAL_NZ>>, %y: tensor<4x16xf16>) -> tensor<4x16xf16> {
   %z = graph.unary <relu> %x : (tensor<4x16xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<4x16xf16, #ge.layout<FRACTAL_NZ>>
-  // expected-error @+1 {{'graph.transpose' may not remain at level 'tile'}}
-  %t = graph.transpose %y perm [1, 0] : (tensor<4x16xf16>) -> tensor<16x4xf16> loc("turn")
-  func.return %t : tensor<16x4xf16>
+  // expected-error @+1 {{'graph.lrn' may not remain at level 'tile'}}
+  %t = graph.lrn %y size 3 alpha 1.0 beta 0.75 bias 2.0 : (tensor<4x16xf16>) -> tensor<4x16xf16> loc("norm")
+  func.return %t : tensor<4x16xf16>
 }
 
 // -----

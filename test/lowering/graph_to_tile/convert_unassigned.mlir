@@ -14,6 +14,6 @@
 func.func @main(%x: tensor<1x3x8x8xf32>) -> tensor<1x8x8x16xf32> {
   %w = graph.constant dense<0.5> : tensor<16x3x1x1xf32>
   %y = graph.conv2d %x, %w : (tensor<1x3x8x8xf32>, tensor<16x3x1x1xf32>) -> tensor<1x16x8x8xf32> loc("conv")
-  %t = graph.transpose %y perm [0, 2, 3, 1] : (tensor<1x16x8x8xf32>) -> tensor<1x8x8x16xf32> loc("nhwc")
+  %t = graph.transpose %y perm [0, 3, 2, 1] : (tensor<1x16x8x8xf32>) -> tensor<1x8x8x16xf32> loc("nhwc")
   func.return %t : tensor<1x8x8x16xf32>
 }

@@ -22,11 +22,11 @@ func.func @main(%x: tensor<1x1x4x4xf32>) -> tensor<1x4x4x1xf32> {
 // CHECK:       onnx.Transpose
 // CHECK:       onnx.Relu
 // CHECK:       onnx.Transpose
-func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
-  %a = graph.transpose %x perm [1, 0] : (tensor<2x3xf32>) -> tensor<3x2xf32>
-  %b = graph.unary <relu> %a : (tensor<3x2xf32>) -> tensor<3x2xf32>
-  %y = graph.transpose %b perm [1, 0] : (tensor<3x2xf32>) -> tensor<2x3xf32>
-  func.return %y : tensor<2x3xf32>
+func.func @main(%x: tensor<2x3x5xf32>) -> tensor<2x3x5xf32> {
+  %a = graph.transpose %x perm [2, 1, 0] : (tensor<2x3x5xf32>) -> tensor<5x3x2xf32>
+  %b = graph.unary <relu> %a : (tensor<5x3x2xf32>) -> tensor<5x3x2xf32>
+  %y = graph.transpose %b perm [2, 1, 0] : (tensor<5x3x2xf32>) -> tensor<2x3x5xf32>
+  func.return %y : tensor<2x3x5xf32>
 }
 
 // -----

@@ -94,3 +94,14 @@ func.func @main(%x: tensor<1x2x2x2xf32>)
   func.return %a, %b, %c, %d, %e
     : tensor<1x2x2x2xf32>, tensor<3x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x1x1xf32>
 }
+
+// -----
+
+// A transpose that moves only dimensions of size 1 is a reshape; another one stays.
+// CHECK:       %a = graph.reshape %x : (tensor<1x4x1x3xf32>) -> tensor<4x1x3x1xf32>
+// CHECK-NEXT:  %b = graph.transpose %x
+func.func @main(%x: tensor<1x4x1x3xf32>) -> (tensor<4x1x3x1xf32>, tensor<3x1x4x1xf32>) {
+  %a = graph.transpose %x perm [1, 0, 3, 2] : (tensor<1x4x1x3xf32>) -> tensor<4x1x3x1xf32>
+  %b = graph.transpose %x perm [3, 0, 1, 2] : (tensor<1x4x1x3xf32>) -> tensor<3x1x4x1xf32>
+  func.return %a, %b : tensor<4x1x3x1xf32>, tensor<3x1x4x1xf32>
+}

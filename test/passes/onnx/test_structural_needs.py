@@ -85,6 +85,59 @@ def test_need_15_what_is_an_output_or_captured_stays() -> None:
         check(parser.parse_model(text), feeds, onnx_pipeline(3, "model"))
 
 
+def test_need_19_and_23_loops_with_names_captured_values_and_unused_results() -> None:
+    """A loop that may stop early, carries what nobody needs, collects what nobody reads; loops of no turn and of one."""
+    text = """
+    <ir_version: 8, opset_import: ["" : 17]>
+    agraph (float[2] x, int64 n, float[2] outer, bool go)
+        => (float[2] total, float[M,2] rows, float[2] once, float[2] never)
+    <int64 one = {1}, int64 zero = {0}, bool yes = {1}, float limit = {9}, int64[1] axis = {0}>
+    {
+      total, idle, same, rows, unread = Loop(n, yes, x, x, outer) <body = turn
+        (int64 i, bool c, float[2] a, float[2] b, float[2] d)
+        => (bool go_on, float[2] a2, float[2] b2, float[2] d2, float[2] row, float[2] lost) {
+          scale = Exp(outer)
+          a1 = Mul(a, scale)
+          a2 = Add(a1, d)
+          b2 = Sin(b)
+          d2 = Identity(d)
+          sum = ReduceSum <keepdims = 0> (a2, axis)
+          go_on = Less(sum, limit)
+          row = Neg(a)
+          lost = Cos(a)
+        }>
+      once = Loop(one, yes, x) <body = single (int64 i, bool c, float[2] a) => (bool c2, float[2] r) {
+          inner = Loop(n, c, a) <body = nested (int64 j, bool e, float[2] g) => (bool e2, float[2] h) {
+              e2 = Identity(e)
+              h = If(go) <
+                then_branch = p () => (float[2] t) { t = Add(g, outer) },
+                else_branch = q () => (float[2] f) { f = If(go) <
+                    then_branch = u () => (float[2] w) { w = Sin(g) },
+                    else_branch = v () => (float[2] z) { z = Sub(g, a) }
+                  > }
+              >
+            }>
+          c2 = Identity(go)
+          r = Relu(inner)
+        }>
+      unchanged = Loop(zero, yes, total) <body = none (int64 i, bool c, float[2] a) => (bool c2, float[2] r) {
+          c2 = Identity(c)
+          r = Exp(a)
+        }>
+      never = Neg(unchanged)
+    }
+    """
+    for turns, condition, level in product((0, 1, 5), (True, False), (1, 3)):
+        feeds = {
+            "x": np.array([1, -2], np.float32),
+            "n": np.array(turns),
+            "go": np.array(condition),
+            "outer": np.array([0.5, 0.25], np.float32),
+        }
+        module = check(parser.parse_model(text), feeds, onnx_pipeline(level, "model"))
+        assert (count(module, "Loop"), count(module, "Cos"), count(module, "Sin")) == (2, 0, 0)
+
+
 def test_need_27_any_two_passes_leave_a_model() -> None:
     """Every pair of passes, on casts to the own type, products with one, reshapes, slices and transposes in a chain."""
     builder = ModelBuilder()

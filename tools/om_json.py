@@ -2,15 +2,17 @@
 
 It is the message ModelDef with its own field names: fields without a value are left out, a map is a list of
 ``{"key": ..., "value": ...}``, an enumeration has the name of its value, bytes that are UTF-8 text are text and others
-are base64.
+are base64. All floating-point fields are float32: they have the shortest form, and what is no number is text.
 """
 
 from __future__ import annotations
 
 import base64
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+import numpy as np
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
@@ -35,6 +37,8 @@ def _value_json(field: FieldDescriptor, value: Any) -> Any:
         return message_json(value)
     if isinstance(value, bytes):
         return _text(value)
+    if isinstance(value, float):
+        return float(str(np.float32(value))) if math.isfinite(value) else str(value)
     if field.enum_type is not None:
         named = field.enum_type.values_by_number.get(value)
         return value if named is None else named.name

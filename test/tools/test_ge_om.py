@@ -16,8 +16,10 @@ from onnx import TensorProto, helper, numpy_helper
 
 from ge.ir.errors import GeError
 from ge.ir.parser import parse_module
+from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.ascend.om.writer import write_module
 from ge.tools import ge_compiler, ge_om
+from ge.tools.om_json import message_json
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "test" / "targets" / "ascend" / "om" / "inputs" / "small.mlir"
@@ -89,6 +91,14 @@ def test_json_is_that_of_atc(folder: Path, capsys: pytest.CaptureFixture[str], t
     output = tmp_path / "graph.json"
     ge_compiler.run(["--mode=1", f"--om={folder / 'a.om'}", f"--json={output}"])
     assert json.loads(output.read_text()) == found
+
+
+def test_numbers_in_json_are_json() -> None:
+    attribute = ir.AttrDef()
+    attribute.list.f.extend([0.1, 16777216.0, 1e-45, float("nan"), float("-inf")])
+    found = message_json(attribute)["list"]["f"]
+    assert json.loads(json.dumps(found, allow_nan=False)) == [0.1, 16777216.0, 1e-45, "nan", "-inf"]
+    assert message_json(ir.TensorDef(data=b"\xff\x00"))["data"] == "/wA="
 
 
 def test_modes_of_the_compiler(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -86,7 +86,7 @@ def test_need_15_what_is_an_output_or_captured_stays() -> None:
 
 
 def test_need_19_and_23_loops_with_names_captured_values_and_unused_results() -> None:
-    """A loop that may stop early, carries what nobody needs, collects what nobody reads; loops of no turn and of one."""
+    """A loop that may stop early, carries and collects what nobody needs; loops of no turn and of one."""
     text = """
     <ir_version: 8, opset_import: ["" : 17]>
     agraph (float[2] x, int64 n, float[2] outer, bool go)

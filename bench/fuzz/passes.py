@@ -13,7 +13,7 @@ from ge.ir.registry import PASSES, context, registry
 from ge.ir.verifier import verify_module
 from ge.tools.pipeline import PassRunner, parse_pipeline
 
-_PASSES_OF_A_CASE = 5
+_PASSES_OF_A_CASE = 2
 """Passes that a case tries; all passes get their turn in a campaign."""
 
 

@@ -25,6 +25,9 @@ from ge.dialects.onnx import (
     static_shape,
 )
 from ge.dialects.onnx.meaning import run_op
+from ge.dialects.onnx.shapes.inference import infer_operation, node_of
+from ge.dialects.onnx.shapes.types import value_of_constant
+from ge.dialects.onnx.shapes.values import Tensor, Value
 from ge.ir.constants import numpy_dtype
 from ge.ir.errors import GeError
 from ge.ir.rewriting import erase_if_unused, permit, replace
@@ -99,11 +102,9 @@ def _known_results(op: OnnxOp, max_growth: int, max_bytes: int) -> list[Any] | N
     if not all(ranked(result) is not None or result.type == ABSENT for result in op.results):
         return None
     inputs = [constant_value(value) for value in op.input_list()]
-    if _result_bytes(op, inputs) > _limit(op, inputs, max_growth, max_bytes):
-        return None
-    if not is_settled(op, inputs):
-        return None
     try:
+        if _result_bytes(op, inputs) > _limit(op, inputs, max_growth, max_bytes) or not is_settled(op, inputs):
+            return None
         return run_op(op, inputs)
     except GeError:
         return None
@@ -113,13 +114,13 @@ def _limit(op: OnnxOp, inputs: Sequence[Any], max_growth: int, max_bytes: int) -
     """How many bytes the results of an operation may have."""
     if any(_is_read_as_weight(result) for result in op.results):
         return max_bytes
-    return min(max_bytes, max_growth + sum(0 if array is None else array.nbytes for array in inputs))
+    operands = dict(zip(op.input_list(), inputs, strict=True))  # one that is used twice is there once
+    return min(max_bytes, max_growth + sum(0 if array is None else array.nbytes for array in operands.values()))
 
 
 def _is_read_as_weight(value: SSAValue) -> bool:
     """Whether a value ends, directly or through operations on constants, in an operator that needs a constant."""
-    for use in value.uses:
-        user = use.operation
+    for user in dict.fromkeys(use.operation for use in value.uses):  # once each: chains of them would double
         if not isinstance(user, OnnxOp) or user.domain:
             continue
         if user.op_type in WEIGHT_READERS:
@@ -131,29 +132,39 @@ def _is_read_as_weight(value: SSAValue) -> bool:
 
 
 def _result_bytes(op: OnnxOp, inputs: Sequence[Any]) -> int:
-    """The size of the results: from their types, or from the operands where the types do not tell."""
+    """The size of the results at most: from their types, or from the operands where the types do not tell."""
     total = 0
-    for result in op.results:
+    for index, result in enumerate(op.results):
         type = ranked(result)
         if type is not None:
-            shape = static_shape(type) or _dynamic_shape(op, inputs)
+            shape = static_shape(type) or _inferred_shape(op, index) or _size_of_operands(inputs)
             item = _STRING_BYTES if type.element_type == STRING else numpy_dtype(type.element_type).itemsize
             total += math.prod(shape) * item
     return total
 
 
-def _dynamic_shape(op: OnnxOp, inputs: Sequence[Any]) -> Sequence[int]:
-    """An upper bound of the shape of a result whose type does not tell it."""
-    sizes = [array for array in inputs if array is not None]
-    match op.op_type:
-        case "ConstantOfShape":
-            return [int(size) for size in sizes[0]]
-        case "Expand" | "Tile":
-            return [math.prod(sizes[0].shape), *(max(1, int(size)) for size in sizes[1])]
-        case "Range":
-            return [max(0, math.ceil((sizes[1] - sizes[0]) / sizes[2])) if sizes[2] else 0]
-        case _:
-            return [max((array.size for array in sizes), default=1)]
+def _inferred_shape(op: OnnxOp, index: int) -> Sequence[int] | None:
+    """The shape of a result that the rule of the operator infers from constant operands, when it is all numbers."""
+    found = infer_operation(op, node_of(op, [_known(value) for value in op.input_list()]))
+    known = None if found is None else found[0][index]
+    if not isinstance(known, Tensor) or known.shape is None:
+        return None
+    sizes = [dim for dim in known.shape if isinstance(dim, int)]
+    return sizes if len(sizes) == len(known.shape) else None
+
+
+def _known(value: SSAValue | None) -> Value | None:
+    """What shape rules look at of a constant operand."""
+    owner = None if value is None else value.owner
+    if value is None or not isinstance(owner, Constant):
+        return None
+    return value_of_constant(owner.attributes["value"], value.type)
+
+
+def _size_of_operands(inputs: Sequence[Any]) -> Sequence[int]:
+    """The most elements of a result whose size depends on data, as of `NonZero`: a position for each element."""
+    sizes = [array.size * max(array.ndim, 1) for array in inputs if array is not None]
+    return [max(sizes, default=1)]
 
 
 # Shapes

@@ -45,7 +45,7 @@ class InlineIfPass(RulePass):
 def constant_condition(op: OnnxOp) -> bool:
     """Case 1."""
     condition = constant_value(op.operand("cond"))
-    if condition is None:
+    if condition is None or condition.size != 1:
         return False
     return take_branch(op, "then_branch" if condition.item() else "else_branch")
 

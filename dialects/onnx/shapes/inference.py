@@ -88,7 +88,7 @@ def infer_operation(op: OnnxOp, node: Node) -> tuple[list[Value], str] | None:
         return apply_rule(rule, node, op.operator), rule_name(rule)
     try:
         return apply_rule(rule, node, None), rule_name(rule)
-    except GeError:
+    except Exception:  # nothing has checked the attributes of such an operator, which may be of any kind
         return None
 
 

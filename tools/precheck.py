@@ -28,6 +28,7 @@ from ge.ir.locations import node_names
 from ge.lowering.onnx_to_graph.host import STANDARD
 from ge.targets.onnx.adapters.graphs import graphs_of
 from ge.targets.onnx.adapters.schemas import histories
+from ge.targets.onnx.custom_nodes import check_custom_node
 from ge.targets.onnx.graph_importer import graph_inputs
 from ge.targets.onnx.input_shapes import describe, fix_input_shapes
 from ge.targets.onnx.model_file import ModelFile, open_model
@@ -176,6 +177,8 @@ def _check_node(node: NodeProto, versions: Mapping[str, int]) -> Iterator[Findin
     if _is_unknown(node.op_type, domain):
         what = f"operator {node.op_type} of domain '{domain or STANDARD}' is not known"
         yield _finding(GeError("GE4001", what, why="Nothing says what it computes."), **about)
+    elif (definition := registered(domain, node.op_type)) is not None:
+        yield from _raised(lambda: check_custom_node(node, definition, opset or 1, _label(node)), **about)
     elif not domain and opset is not None and opset <= OPSET:
         yield from _raised(lambda: check_node(node, opset, _label(node)), **about)
 

@@ -36,6 +36,7 @@ from ge.dialects.onnx.verify import check_structure
 from ge.ir.errors import GeError
 from ge.ir.locations import name_loc
 from ge.targets.onnx.adapters.schemas import schema_at
+from ge.targets.onnx.custom_nodes import check_version
 from ge.targets.onnx.model_file import ModelFile
 from ge.targets.onnx.node_attributes import GRAPHS, node_attributes
 from ge.targets.onnx.tensors import literal_of_sparse, literal_of_tensor, sparse_notes
@@ -197,12 +198,8 @@ class _GraphReader:
 
         What a compiled model holds for the host was checked when it was compiled; it knows no versions of domains.
         """
-        definition = op.definition if isinstance(op, Custom) and plugin_of(op) is None else None
-        version = self.importer.versions.get(op.domain, 1)
-        if definition is not None and version < definition.operator.since:
-            since = definition.operator.since
-            what = f"{op.op_type} does not exist at version {version} of domain '{op.domain}', first at {since}"
-            raise GeError("GE1017", what, user)
+        if isinstance(op, Custom) and plugin_of(op) is None and (definition := op.definition) is not None:
+            check_version(definition, self.importer.versions.get(op.domain, 1), user)
 
     def _take_stated(self, op: OnnxOp, node: NodeProto) -> None:
         """Note what the graph states of the results of a node, if it says less or more than their types."""

@@ -110,6 +110,41 @@ def test_without_the_plugin_it_is_refused(model: str, tmp_path: Path, plugin: st
     assert error.value.code == "GE4003"
 
 
+def test_the_precheck_finds_all_that_is_wrong_with_nodes(
+    plugin: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    nodes = [
+        helper.make_node("Scaled", ["x"], ["a"], name="right", domain="end.to.end", factor=1.0),
+        helper.make_node("Scaled", ["x"], ["b"], name="missing", domain="end.to.end"),
+        helper.make_node("Scaled", ["x"], ["c"], name="kind", domain="end.to.end", factor=1),
+        helper.make_node("Scaled", ["x"], ["d"], name="unknown", domain="end.to.end", factor=1.0, faktor=2.0),
+        helper.make_node("Scaled", ["x", "x"], ["e"], name="many", domain="end.to.end", factor=1.0),
+        helper.make_node("Scaled", [""], ["f"], name="few", domain="end.to.end", factor=1.0),
+        helper.make_node("Nothing", ["x"], ["g"], name="nothing", domain="end.to.end"),
+        helper.make_node("Sum", [*"abcdefg"], ["y"], name="sum"),
+    ]
+    Path(plugin).write_text(
+        PLUGIN
+        + '@register_operator("end.to.end", "Scaled", "x: f32 -> y: f32", attributes=["factor: float"], '
+        + "shapes=like_input)\ndef scaled(x, *, factor):\n    return x\n"
+    )
+    x, y = (helper.make_tensor_value_info(name, TensorProto.FLOAT, [4]) for name in "xy")
+    versions = [helper.make_opsetid("", 18), helper.make_opsetid("end.to.end", 1)]
+    onnx.save(helper.make_model(helper.make_graph(nodes, "g", [x], [y]), opset_imports=versions), tmp_path / "m.onnx")
+    with pytest.raises(GeError):
+        ge_compiler.run([f"--load-plugin={plugin}", "--mode=3", f"--model={tmp_path / 'm.onnx'}", "--report=json"])
+    found = {each["node"]: each["what"] for each in json.loads(capsys.readouterr().out)["findings"]}
+    assert found == {
+        "missing": "Scaled lacks its attribute 'factor'",
+        "kind": "Scaled has attribute 'factor' of kind int, it must be float",
+        "unknown": "Scaled has no attribute 'faktor'; it has factor",
+        "many": "Scaled has 2 inputs, it takes 1",
+        "few": "Scaled lacks its input 'x'",
+        "nothing": "operator Nothing of domain 'end.to.end' is not known",
+    }
+    unregister_operator("end.to.end", "Scaled")
+
+
 def test_operators_in_branches_need_the_plugin_too(
     plugin: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -336,7 +336,7 @@ def _add_file_arguments(arg_parser: argparse.ArgumentParser, version: str) -> No
         "-t", "--target", metavar="TYPE", default="mlir", help="type of the output: mlir, onnx, om, or a target of xDSL"
     )
     cli.add_target_opset(add)
-    add("--load-plugin", action="append", default=[], metavar="FILE.py", help="add the dialects and passes of a file")
+    add("--load-plugin", action="append", default=[], metavar="FILE.py", help="add what a plug-in file brings")
     add("--allow-unregistered-dialect", action="store_true", help="accept operations of unknown dialects")
     add("--no-implicit-module", action="store_true", help="require the text to have its builtin.module")
     add("--split-input-file", action="store_true", help="process the parts between lines '// -----' one by one")

@@ -4,8 +4,9 @@ Adding a dialect or a pass is one line in a table here. Importing this module is
 
 Other packages add theirs without touching this file. A *plug-in* is a Python file or installed module that has a
 dictionary ``DIALECTS``, a dictionary ``PASSES`` (both in the form used here, or with the objects themselves as values),
-or a function ``register(registry)``. Installed packages announce plug-ins as entry points of the group ``ge.plugins``;
-a single file is loaded with ``--load-plugin=FILE.py``.
+or a function ``register(registry)``; or it registers operators when it is imported (:mod:`ge.custom`). Installed
+packages announce plug-ins as entry points of the group ``ge.plugins``; a single file is loaded with
+``--load-plugin=FILE.py``.
 """
 
 from __future__ import annotations

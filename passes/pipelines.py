@@ -192,6 +192,11 @@ def fusion_passes() -> frozenset[str]:
     return frozenset(step.text for step in _steps(_ALL) if step.is_fusion)
 
 
+def level_of(name: str) -> int | None:
+    """The lowest level that runs a pass; None when no level does."""
+    return min((step.level for step in _steps(_ALL) if step.text.partition("{")[0] == name), default=None)
+
+
 def needed_passes() -> frozenset[str]:
     """The passes that every level runs; nothing switches them off."""
     return frozenset(step.text for step in _steps(_ALL) if step.level == 0)

@@ -149,11 +149,12 @@ class ModuleWatcher:
 
 
 def _facts(op: Operation) -> OperationFacts:
+    """What is remembered of an operation; what lies inside a fusion or host region belongs to that."""
     parent = op.parent_op()
     is_top_level = isinstance(parent, FuncOp)
-    constant = isinstance(op, Constant | ConstantOp)
-    operator = "" if constant or isinstance(op, ModuleOp | FuncOp) else _operator(op)
-    return OperationFacts(operator, () if constant else node_names(op), operation_bytes(op) if is_top_level else 0)
+    if isinstance(op, Constant | ConstantOp | ModuleOp | FuncOp) or not (is_top_level or isinstance(parent, OnnxOp)):
+        return OperationFacts("", (), 0)
+    return OperationFacts(_operator(op), node_names(op), operation_bytes(op) if is_top_level else 0)
 
 
 def _operator(op: Operation) -> str:

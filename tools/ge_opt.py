@@ -33,6 +33,7 @@ from ge.ir.registry import Registry
 from ge.ir.rewrite_log import RewriteLog, observe
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, atomic_write
+from ge.passes.pipelines import level_of
 from ge.tools import cli
 from ge.tools.diagnostics import check_errors, expected_errors
 from ge.tools.explanations import explanations
@@ -296,7 +297,8 @@ class GeOpt(xDSLOptMain):
                 print(f"--{name}\n    cannot be loaded: {error}", file=out)
                 continue
             summary = (pass_type.__doc__ or "").strip().partition("\n")[0]
-            print(f"--{name}\n    {summary}", file=out)
+            level = level_of(name)
+            print(f"--{name}{'' if level is None else f'    (from -O{level} on)'}\n    {summary}", file=out)
             for option, type in pass_options(pass_type).items():
                 default = getattr(pass_type, option, None)
                 shown = getattr(type, "__name__", str(type))

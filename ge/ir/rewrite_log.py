@@ -106,6 +106,11 @@ class RewriteLog:
     misses: dict[Miss, None] = field(default_factory=dict[Miss, None])
     """As a dictionary, because one place is visited again and again."""
 
+    in_driver: bool = False
+    """Whether the driver tries a rule, and will count it."""
+    permitted: str = ""
+    """The rule that was permitted last, and is counted."""
+
     @property
     def exhausted(self) -> bool:
         """Whether no more rewrites are to be made."""
@@ -186,6 +191,7 @@ def permit(rule: str, op: Operation) -> bool:
     if log.exhausted or not log.switches.allow_rule(rule, running_pass()):
         return False
     log.add(rule, op)
+    log.permitted = rule
     if log.watcher is not None:
         log.watcher.will_change(rule, op)
     return True
@@ -194,8 +200,14 @@ def permit(rule: str, op: Operation) -> bool:
 def fused(rule: str, text: str, op: Operation | LocationAttr) -> None:
     """Report a rewrite that joined operations; ``op`` is what it made, or its location."""
     logger.info("%s", text)
-    if (log := _current.get()) is not None:
-        log.fusions.append(Fusion(rule, text, node_names(op)))
+    if (log := _current.get()) is None:
+        return
+    log.fusions.append(Fusion(rule, text, node_names(op)))
+    if not log.in_driver and log.permitted != rule and isinstance(op, Operation):
+        log.add(rule, op)
+        if log.watcher is not None:
+            log.watcher.changed(rule, op)
+    log.permitted = ""
 
 
 def missed(rule: str, op: Operation, reason: str) -> None:

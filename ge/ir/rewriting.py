@@ -237,16 +237,18 @@ def _first_that_applies(
 
 def _first_logged(op: Operation, rules: Sequence[RewriteRule[Any]], log: RewriteLog) -> RewriteRule[Any] | None:
     """The same under observation. A rule that reports a fusion is counted under the name that it reports."""
-    for rule in rules:
-        reported = len(log.fusions)
-        if _first_that_applies(op, (rule,), None) is None:
-            continue
+    reported = len(log.fusions)
+    log.in_driver = True
+    try:
+        rule = _first_that_applies(op, rules, None)
+    finally:
+        log.in_driver = False
+    if rule is not None:
         name = log.fusions[reported].rule if len(log.fusions) > reported else rule.name
         log.add(name, op)
         if log.watcher is not None:
             log.watcher.changed(name, op)
-        return rule
-    return None
+    return rule
 
 
 class RuleFailed(Exception):

@@ -66,6 +66,16 @@ def test_a_rule_that_reports_a_fusion_is_counted_under_the_name_it_reports() -> 
     assert log.effects == {"sum-fusion": 2} and log.counts() == {"sum-fusion": 2}
 
 
+def test_fusions_of_passes_without_rules_are_counted_once() -> None:
+    op = parse_module(TEXT)
+    with observe() as log:
+        fused("group", "Fuse a -> b", op)
+        assert permit("loop", op)
+        fused("loop", "Fuse c -> d", op)
+        fused("loop", "Fuse e -> f", op)
+    assert log.effects == {"group": 1, "loop": 2} and len(log.fusions) == 3
+
+
 def test_nothing_is_made_beyond_the_limit() -> None:
     module = parse_module(TEXT)
     with observe(limit=1) as log:

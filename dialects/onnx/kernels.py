@@ -269,9 +269,20 @@ def log_softmax(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     return result.astype(inputs[0].dtype, copy=False)
 
 
+def constant_of_shape(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """One value everywhere; memory of zeros is only taken where it is touched."""
+    value = op.attribute("value", np.zeros(1, np.float32)).reshape(-1)
+    shape = tuple(int(size) for size in inputs[0])
+    if len(value) != 1 or min(shape, default=0) < 0:
+        return None
+    is_zero = value.tobytes() == bytes(value.nbytes)
+    return np.zeros(shape, value.dtype) if is_zero else np.full(shape, value[0], value.dtype)
+
+
 KERNELS: Mapping[str, Kernel] = {
     "AveragePool": average_pool,
     "BatchNormalization": batch_normalization,
+    "ConstantOfShape": constant_of_shape,
     "Conv": conv,
     "ConvTranspose": conv_transpose,
     "Gemm": gemm,

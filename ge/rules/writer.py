@@ -283,12 +283,20 @@ class Writer:
         careful = [each for each in ready if each in self._waiting]
         if not everything or not careful:
             return
+        free = [each for each in careful if not self._loads(each.expression)]
+        costly = [each for each in careful if each not in free]
         self._emit("try:")
         self._depth += 1
-        for each in careful:
-            self._load(each.expression)
-        self._emit(f"holds = {' and '.join(map(self._test, careful))}")
-        self._depth -= 1
+        if free:
+            self._emit(f"holds = {' and '.join(map(self._test, free))}")
+        if free and costly:
+            self._emit("if holds:")
+            self._depth += 1
+        if costly:
+            for each in costly:
+                self._load(each.expression)
+            self._emit(f"holds = {' and '.join(map(self._test, costly))}")
+        self._depth -= 2 if free and costly else 1
         self._emit("except NOT_COMPUTABLE:")
         self._emit("    holds = False")
         self._guard("not holds")
@@ -311,12 +319,16 @@ class Writer:
                     pass
         return True
 
+    def _loads(self, expression: Expression) -> list[str]:
+        """The constants that an expression computes with and that are not loaded yet. Loading reads all elements."""
+        names = dict.fromkeys(each.name for each in walk(expression) if isinstance(each, Name))
+        return [name for name in names if name in self.variant.constants and name not in self._data]
+
     def _load(self, expression: Expression) -> None:
         """Write the loads of the constants that an expression computes with."""
-        for each in walk(expression):
-            if isinstance(each, Name) and each.name in self.variant.constants and each.name not in self._data:
-                self._data[each.name] = f"d_{each.name}"
-                self._emit(f"d_{each.name} = data({self._values[each.name]})")
+        for name in self._loads(expression):
+            self._data[name] = f"d_{name}"
+            self._emit(f"d_{name} = data({self._values[name]})")
 
     # Replacement
 

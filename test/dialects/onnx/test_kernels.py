@@ -74,7 +74,21 @@ def test_kernel(op_type: str, shapes: list[Shape], attributes: dict[str, Any], d
 
 
 def test_every_kernel_is_tested() -> None:
-    assert {op_type for op_type, _, _ in CASES} | {"Resize", "NonMaxSuppression"} == set(KERNELS)
+    assert {op_type for op_type, _, _ in CASES} | {"Resize", "NonMaxSuppression", "ConstantOfShape"} == set(KERNELS)
+
+
+@pytest.mark.parametrize("shape", [[2, 3], [0, 3], []])
+@pytest.mark.parametrize("value", [None, np.float32(-0.0), np.int64(7), np.float16(0.5), np.bool_(True)])
+def test_constant_of_shape(shape: list[int], value: Any) -> None:
+    """One value everywhere, -0.0 among them, which is no zero of memory."""
+    given = {} if value is None else {"value": onnx.numpy_helper.from_array(np.array([value]))}
+    node = helper.make_node("ConstantOfShape", ["s"], ["y"], **given)
+    info = helper.make_tensor_value_info("s", onnx.TensorProto.INT64, [len(shape)])
+    graph = helper.make_graph([node], "g", [info], [helper.make_empty_tensor_value_info("y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    got = run_module(import_model(model), {"s": np.array(shape, np.int64)})["y"]
+    want = np.full(shape, 0.0 if value is None else value, np.float32 if value is None else value.dtype)
+    assert (got.dtype, got.shape, got.tobytes()) == (want.dtype, want.shape, want.tobytes())
 
 
 @pytest.mark.parametrize("from_centre", [0, 1])

@@ -203,8 +203,11 @@ def needed_passes() -> frozenset[str]:
 
 
 def graph_fusions() -> frozenset[str]:
-    """The passes that ``ALL`` of the section ``GraphFusion`` of a switch file means: those that fuse no kernels."""
-    return frozenset(step.text for step in _steps(_ALL) if step.level > 0) - buffer_fusions()
+    """The passes that ``ALL`` of the section ``GraphFusion`` of a switch file means: those that fuse no kernels.
+
+    The rules of the user are among them.
+    """
+    return frozenset({"fusion-rules", *(step.text for step in _steps(_ALL) if step.level > 0)}) - buffer_fusions()
 
 
 def buffer_fusions() -> frozenset[str]:

@@ -38,7 +38,8 @@ def test_all_is_about_the_passes_of_a_section_and_weaker_than_names(tmp_path: Pa
     assert not off.allow_pass("fuse-conv-bn-relu") and off.allow_pass("fold-conv-bn") and off.allow_pass("onnx-cse")
     off = read(tmp_path, '{"Switch": {"GraphFusion": {"ALL": "off", "swish": "on"}}}')
     assert not off.allow_pass("onnx-cse") and off.allow_pass("fuse-conv-bn-relu")
-    assert off.allow_rule("swish", "fusion-rules") and not off.allow_rule("mish", "fusion-rules")
+    assert off.allow_rule("swish", "recognise-swish") and not off.allow_rule("mish", "onnx-recognise-activations")
+    assert not off.allow_rule("my-rule", "fusion-rules")
     assert off.allow_pass("convert-onnx-to-graph") and off.allow_pass("constant-fold")
 
 

@@ -104,6 +104,7 @@ RECOGNISE = (
     Step("onnx-recognise-activations", 2, is_fusion=True),
     Step("recognise-reductions", 2, is_fusion=True),
     Step("recognise-attention", 2, use="model", is_fusion=True),
+    Step("recognise-rotary", 2, use="model", is_fusion=True),
     Step("fuse-pad", 2, is_fusion=True),
     Step("fuse-matmul-add", 2, is_fusion=True),
     Step("algebraic-simplify", 2),

@@ -263,7 +263,7 @@ class _Checker:
         if name in RANDOM and not operation.domain:
             raise wrong(operation.at, f"two runs of '{name}' differ, so that nothing can stand for it")
         check_count(operation, operator)
-        if results > len(operator.outputs):
+        if results > len(operator.outputs) and not operator.outputs[-1].variadic:
             raise wrong(operation.at, f"'{name}' has {len(operator.outputs)} results, {results} are named")
 
     def _check_attributes(self, operation: Operation, operator: Operator | None) -> None:

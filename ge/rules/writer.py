@@ -53,6 +53,7 @@ class Writer:
         self._depth = 1
         if root.operator is None:
             self._guard(f"not is_custom(o{root.index}, {root.domain!r}, {root.op_type!r})")
+        self._enough_results(root)
         self._node(root)
         while self._queue:
             self._reach(*self._queue.pop(0))
@@ -91,7 +92,8 @@ class Writer:
             self._guard(f"not is_custom({op}, {node.domain!r}, {node.op_type!r})")
         else:
             self._guard(f"type({op}) is not {self._class(node)}")
-        if node.operator is None or len(node.operator.outputs) > 1:
+            self._enough_results(node)
+        if node.operator is None or len(node.operator.outputs) > 1 or _any_results(node):
             self._guard(f"{value} is not {op}.results[{result.index}]")
         for index in {index for number, index in self.variant.uses if number == node.index}:
             name = node.results[index] if index < len(node.results) else ""
@@ -100,6 +102,11 @@ class Writer:
                 used = value if index == result.index else f"{op}.results[{index}]"
                 self._guard(f"not {used}.has_one_use()" if times == 1 else f"not used({used}, {times})")
         self._node(node)
+
+    def _enough_results(self, node: Node) -> None:
+        """An operator with any number of results must have all those that the pattern names."""
+        if _any_results(node):
+            self._guard(f"len(o{node.index}.results) < {len(node.results)}")
 
     def _class(self, node: Node | Operation) -> str:
         """The name of the class of a node's operations."""
@@ -417,6 +424,11 @@ class Writer:
             case _:
                 self._load(expression)
                 return source(expression, self._names)
+
+
+def _any_results(node: Node) -> bool:
+    """Whether the operator of a node has any number of results."""
+    return node.operator is not None and any(output.variadic for output in node.operator.outputs)
 
 
 def custom_properties(operation: Operation | Node) -> dict[str, Attribute]:

@@ -135,3 +135,18 @@ def test_the_function_that_a_rule_becomes_can_be_read() -> None:
     (rule,) = compile_file(SWISH, "r.gerules")
     assert rule.source.startswith("def rule_r(o1):\n    p1, p2 = o1.operands\n")
     assert rule.rewrite.name == "r"
+
+
+def test_operators_with_any_number_of_results() -> None:
+    """A pattern that names two results of a Split leaves one with a single result, or with a third in use, alone."""
+    rule = "rule r\nmatch\n    a, b = Split(x, ...)\n    y = Add(a, b)\nrewrite\n    y = ReduceSum(x, [0])\n"
+    body = """
+  %a = onnx.Split(%x) {num_outputs = 1} : (tensor<2xf32>) -> tensor<2xf32>
+  %0 = onnx.Add(%a, %a) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+  %b, %c, %d = onnx.Split(%z) {num_outputs = 3} : (tensor<3xf32>) -> (tensor<1xf32>, tensor<1xf32>, tensor<1xf32>)
+  %1 = onnx.Add(%b, %c) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  %e, %f = onnx.Split(%x) {num_outputs = 2} : (tensor<2xf32>) -> (tensor<1xf32>, tensor<1xf32>)
+  %2 = onnx.Add(%f, %e) : (tensor<1xf32>, tensor<1xf32>) -> tensor<1xf32>
+  "test.op"(%0, %1, %d, %2) : (tensor<2xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> ()"""
+    found = rewritten(rule, body, "%x: tensor<2xf32>, %z: tensor<3xf32>")
+    assert found == "Split Add Split Add Constant ReduceSum"

@@ -75,6 +75,17 @@ def test_heads_that_are_repeated() -> None:
     assert check(m, "infer-shapes", "recognise-attention") == {"Attention": 1}
 
 
+def test_rotated_halves() -> None:
+    m = ModelBuilder(opset=18)
+    x = m.input("x", 2, 3, 4, 8)
+    angle = m.random.uniform(0, 3, (4, 4))
+    cos, sin = (m.constant(np.concatenate([f(angle)] * 2, 1)[None, None]) for f in (np.cos, np.sin))
+    first = m.node("Split", x, axis=-1, num_outputs=2, outputs=2)
+    rotated = m.node("Concat", m.node("Neg", f"{first}_1"), first, axis=-1)
+    m.output(m.node("Add", m.node("Mul", x, cos), m.node("Mul", rotated, sin)))
+    assert check(m, "recognise-rotary") == {"RotaryEmbedding": 1}
+
+
 def needs_1_batch_norm(m: ModelBuilder) -> None:
     """Needs 1: one input and one weight of two convolutions, no bias, a transposed convolution in groups, names."""
     x = m.input("x", 2, 4, 6, 6)

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.traits import Pure
@@ -47,11 +48,16 @@ class FoldShapeOpsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         function = main_function(op)
-        if function is None or has_static_shapes(function):
+        if function is None or (has_static_shapes(function) and not _measures(function)):
             return
         inference = infer_function(function, use_notes=False)
         write_contents(function, inference)
         _fold_block(function.body.block, inference, {})
+
+
+def _measures(function: FuncOp) -> bool:
+    """Whether an operation gives a shape."""
+    return any(isinstance(op, OnnxOp) and op.op_type in ("Shape", "Size") for op in function.walk())
 
 
 def _fold_block(block: Block, inference: Inference, known: Known) -> None:

@@ -63,6 +63,10 @@ def check_text(path: Path, name: str, pipeline: str, given: Mapping[str, Any] | 
     ``given`` are the inputs that are not drawn, by name.
     """
     module = parse_module(path)
+    if "--split-input-file" in path.read_text():
+        for op in [op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data != name]:
+            op.detach()
+            op.erase()
     before = alone(module, name)
     for each in parse_pipeline(pipeline, registry()):
         each.apply(context(), module)

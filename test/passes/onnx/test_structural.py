@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 TEXTS = {
     "eliminate_concat_split": "eliminate-concat-split",
     "eliminate_identity": "eliminate-identity",
+    "fold_shape_ops": "fold-shape-ops",
     "fold_splats": "fold-splats",
     "gather_to_slice": "gather-to-slice",
     "drop_unused_results": "drop-unused-results",
@@ -33,6 +34,7 @@ TEXTS = {
 
 GIVEN: dict[tuple[str, str], dict[str, object]] = {
     ("eliminate_identity", "same_type"): {"s": [2, 3], "t": [3, 2], "u": [[1, 2], [3, 4], [5, 6]]},
+    ("fold_shape_ops", "unknown_target"): {"x": [[[1.0] * 6] * 2], "n": 3},
     ("merge_reshape", "one_unknown"): {"s": [-1, 4]},
     ("merge_reshape", "behind"): {"x": [[1, 2, 3, 4]], "s": [2, 2]},
     ("sink_cast", "lossy"): {"i": [2**53 + 1, -(2**62) - 1], "x": [1 + 2**-20, 1e6]},

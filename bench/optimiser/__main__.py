@@ -7,7 +7,10 @@
 needs the extras ``test`` and ``bench``, and takes every ``DIR/*.onnx`` and the light models of the onnx package. Writes
 docs/optimiser-results.md after each model. Every tool has a process of its own for each model
 (:mod:`bench.optimiser.tools`), and so has the comparison of numbers (:mod:`bench.optimiser.agreement`).
-``--folder`` keeps the optimised models, and ``--operators`` prints which operators each tool leaves.
+Then some models are compiled, for what fusion saves on the device (:mod:`bench.optimiser.traffic`).
+
+``--json`` keeps the results; a run that finds some there goes on behind them. ``--folder`` keeps the optimised models,
+and ``--operators`` prints which operators each tool leaves.
 """
 
 from __future__ import annotations
@@ -16,12 +19,12 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.optimiser import document
+from bench.optimiser import document, traffic
 from bench.optimiser.document import REFERENCE
 from bench.optimiser.tools import TOOLS, count_operators
 from ge.tools.example import model_folder
@@ -86,17 +89,31 @@ def find_models(folder: Path, names: Sequence[str]) -> list[Path]:
     return [models[name] for name in sorted(models) if not names or name in names]
 
 
-def run(models: Iterable[Path], folder: Path, options: argparse.Namespace) -> None:
-    results: dict[str, Any] = {}
+def run(models: Sequence[Path], folder: Path, options: argparse.Namespace) -> None:
+    results: dict[str, dict[str, Any]] = {"models": {}, "traffic": {}}
+    if options.json and options.json.is_file():
+        results.update(json.loads(options.json.read_text()))
     for model in models:
-        result = results[model.stem] = compare_on(model, folder, options.tools, options.repeat)
+        if model.stem in results["models"]:
+            continue
+        result = results["models"][model.stem] = compare_on(model, folder, options.tools, options.repeat)
         print(document.line(model.stem, result), flush=True)
         if options.operators:
             print_operators(model.stem, result)
-        if not options.no_document:
-            RESULTS.write_text(document.page(results, options.repeat))
-        if options.json:
-            options.json.write_text(json.dumps(results, indent=1))
+        write(results, options)
+    for model in models:
+        if model.stem in traffic.MODELS and model.stem not in results["traffic"]:
+            results["traffic"][model.stem] = traffic.measure_traffic(model, traffic.MODELS[model.stem], ROOT)
+            write(results, options)
+    write(results, options)
+
+
+def write(results: dict[str, dict[str, Any]], options: argparse.Namespace) -> None:
+    """Keep the results so far."""
+    if not options.no_document:
+        RESULTS.write_text(document.page(results, options.repeat))
+    if options.json:
+        options.json.write_text(json.dumps(results, indent=1))
 
 
 def main() -> None:
@@ -107,7 +124,7 @@ def main() -> None:
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS), help="the optimisers to run")
     parser.add_argument("--folder", type=Path, help="where to keep the optimised models")
     parser.add_argument("--operators", action="store_true", help="print which operators each tool leaves")
-    parser.add_argument("--json", type=Path, help="write all results to this file")
+    parser.add_argument("--json", type=Path, help="keep the results in this file, and go on behind them")
     parser.add_argument("--no-document", action="store_true", help="do not write the page")
     options = parser.parse_args()
     models = find_models(options.models, options.names)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from bench.optimiser.agreement import MAX_RELATIVE, MAX_RELATIVE_FLOAT16
 from bench.optimiser.tools import ENOUGH_SECONDS
+from bench.optimiser.traffic import section
 
 OURS = ("ge -O3", "ge -O2")
 PEERS = ("onnxsim", "onnxslim")
@@ -155,10 +156,17 @@ def totals(rows: Sequence[Row]) -> list[str]:
     ]
 
 
-def page(results: Mapping[str, Any], repeat: int) -> str:
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def page(results: Mapping[str, Mapping[str, Any]], repeat: int) -> str:
     """The page."""
-    rows = [Row.of(name, result) for name, result in results.items()]
-    versions = ", ".join(f"{package} {version(package)}" for package in ("onnx", *PEERS, REFERENCE))
+    rows = [Row.of(name, result) for name, result in sorted(results["models"].items())]
+    versions = ", ".join(f"{package} {_version(package)}" for package in ("onnx", *PEERS, REFERENCE))
     lines = [
         "# The optimiser beside others",
         "",
@@ -188,5 +196,6 @@ def page(results: Mapping[str, Any], repeat: int) -> str:
             _time_rows(rows),
         ),
         "",
+        *section(results["traffic"]),
     ]
     return "\n".join(lines)

@@ -114,3 +114,24 @@ def test_a_tool_that_fails_has_no_numbers_and_ours_that_fails_counts_against_us(
     text = "\n".join(document.totals([row]))
     assert "**0 of 1**" in text
     assert "ge -O3: cannot read" in document.line("failing", failing)
+
+
+def test_the_page_has_all_tables() -> None:
+    def one(name: str, before: int, after: int) -> dict[str, object]:
+        sides = {"operations_before": 9, "operations_after": 7, "bytes_before": before, "bytes_after": after}
+        return {"name": name, "rewrites": 1, **sides}
+
+    fused = {"count": 1, "bytes_before": 6000000, "bytes_after": 2000000}
+    measured = {
+        "access_bytes": {"before": 8000000, "after": 4000000},
+        "passes": [one("fuse-conv-bn-relu", 8000000, 4000000)],
+        "conv_bn_relu": fused,
+        "conv_bn": {"count": 0, "bytes_before": 0, "bytes_after": 0},
+        **{"kernels": 2, "launches": 3, "host_operators": 0},
+    }
+    text = document.page({"models": {"small": result(3, 4, 5, 0.5)}, "traffic": {"net": measured}}, repeat=3)
+    assert "| small | 9 | 3 | - | 4 | 5 | - | 0e+00 | - | 0e+00 | 0e+00 |" in text
+    assert "| small | 0.500 | - | 1.000 | 1.000 | - | 0.50 | 0.50 | 1 | 1 | 1 |" in text
+    assert "| net | 9 | 3 | 2 | 0 | 8.0 | 4.0 | -50% |" in text
+    assert "| `fuse-conv-bn-relu` | -2, -50.0% |" in text
+    assert "| **conv + bn + activation** | 1: -67% |" in text

@@ -7,7 +7,7 @@ from typing import Any
 
 from xdsl.ir import SSAValue
 
-from ge.dialects.onnx import OnnxOp, constant_value, op_class, ranked, static_shape
+from ge.dialects.onnx import UNKNOWN, OnnxOp, constant_value, op_class, ranked, static_shape
 from ge.ir.rewriting import RewriteRule, rewrite_rule
 from ge.ir.rule_pass import RulePass
 from ge.passes.onnx.building import axes_of, bypass, integers, take_place
@@ -82,7 +82,7 @@ def dropout(op: OnnxOp) -> bool:
 def same_type(op: OnnxOp) -> bool:
     """Case 3, static shapes, and casts of any shape."""
     if op.op_type in ("Cast", "CastLike"):
-        return op.operands[0].type == op.results[0].type and bypass(op, op.operands[0])
+        return op.operands[0].type == op.results[0].type != UNKNOWN and bypass(op, op.operands[0])
     return _keeps_static_type(op) and bypass(op, op.operands[0])
 
 

@@ -114,3 +114,19 @@ func.func @kept(%x: tensor<2xf16>, %i: tensor<2xi8>, %k: tensor<2xi32>) {
   "test.op"(%b, %c, %f, %j, %o) : (tensor<2xf32>, tensor<2xf16>, tensor<2xf16>, tensor<2xi64>, tensor<4xi64>) -> ()
   func.return
 }
+
+// 1. bfloat16 when the casts follow each other; kept: across an operation, for which runtimes have no kernel then
+// CHECK-LABEL: func.func @fails_bf16
+// CHECK-NEXT:    %b = onnx.Cast(%x) {to = 10} : (tensor<2x3xbf16>) -> tensor<2x3xf16>
+// CHECK-NEXT:    %c = onnx.Cast(%x) {to = 1} : (tensor<2x3xbf16>) -> tensor<2x3xf32>
+// CHECK-NEXT:    %d = onnx.Relu(%c) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT:    %e = onnx.Cast(%d) {to = 10} : (tensor<2x3xf32>) -> tensor<2x3xf16>
+// CHECK-NEXT:    func.return %b, %e : tensor<2x3xf16>, tensor<2x3xf16>
+func.func @fails_bf16(%x: tensor<2x3xbf16>) -> (tensor<2x3xf16>, tensor<2x3xf16>) {
+  %a = onnx.Cast(%x) {to = 1} : (tensor<2x3xbf16>) -> tensor<2x3xf32>
+  %b = onnx.Cast(%a) {to = 10} : (tensor<2x3xf32>) -> tensor<2x3xf16>
+  %c = onnx.Cast(%x) {to = 1} : (tensor<2x3xbf16>) -> tensor<2x3xf32>
+  %d = onnx.Relu(%c) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+  %e = onnx.Cast(%d) {to = 10} : (tensor<2x3xf32>) -> tensor<2x3xf16>
+  func.return %b, %e : tensor<2x3xf16>, tensor<2x3xf16>
+}

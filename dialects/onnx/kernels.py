@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ge.dialects.onnx.base import OnnxOp
+from ge.dialects.onnx.microsoft import centred, given, requantised
 from ge.dialects.onnx.non_max_suppression import non_max_suppression
 from ge.dialects.onnx.resize import resize
 
@@ -131,6 +132,23 @@ def _grouped(window: Window, padded: Array, w: Array, group: int) -> Array:
     columns = unfolded.reshape(batch, group, channels // group * taps, positions)
     rows = w.reshape(group, w.shape[0] // group, -1)
     return np.matmul(rows, columns).reshape(batch, w.shape[0], *window.output)
+
+
+def qlinear_conv(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """Convolution of quantised tensors: exact sums in float64, one float32 factor, rounded to even as onnxruntime does.
+
+    Inputs: X, scale, zero, W, scale, zero (one, or one per output channel), scale of Y, zero of Y, bias (int32).
+    """
+    x_scale, w_scale, y_scale, y_zero = inputs[1], inputs[4], inputs[6], inputs[7]
+    column = (-1, *[1] * (inputs[0].ndim - 2))
+    x = centred(inputs[0], inputs[2])
+    w = centred(inputs[3], inputs[5].reshape(-1, *[1] * (x.ndim - 1)))
+    window = Window.of(op, x.shape[2:], w.shape[2:])
+    sums = _grouped(window, window.padded(x, 0), w, op.attribute("group"))
+    if (bias := given(inputs, 8)) is not None:
+        sums += bias.reshape(column)
+    scale = (x_scale * w_scale / y_scale).astype(np.float32)
+    return requantised(sums, scale.reshape(column), y_zero, y_zero.dtype)
 
 
 def conv_transpose(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
@@ -292,6 +310,7 @@ KERNELS: Mapping[str, Kernel] = {
     "MatMul": matmul,
     "MaxPool": max_pool,
     "NonMaxSuppression": non_max_suppression,
+    "QLinearConv": qlinear_conv,
     "Resize": resize,
 }
 """The kernel of each operator of ai.onnx that has one."""

@@ -28,10 +28,14 @@ def refuse_custom(module: ModuleOp) -> None:
     """Raise GE4001 that lists every operator of a domain that this compiler does not know.
 
     Operators that a plug-in registers run on the host, where the plug-in must be loaded again. Operators of the
-    standard that the dialect has no class for (the preview domains) run on the host like all others.
+    standard that the dialect has no class for (the preview domains), and those of com.microsoft that have a meaning,
+    run on the host like all others.
     """
+    from ge.dialects.onnx import microsoft  # not before it is needed: it is of NumPy
+
     custom = [op for op in module.walk() if isinstance(op, Custom) and not op.domain.startswith(STANDARD)]
-    found = [op for op in custom if op.definition is None]
+    known = {(microsoft.DOMAIN, name) for name in microsoft.MEANINGS}
+    found = [op for op in custom if op.definition is None and (op.domain, op.op_type) not in known]
     if not found:
         return
     nodes: dict[str, list[str]] = {}

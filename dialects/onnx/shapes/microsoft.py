@@ -76,6 +76,27 @@ def packed_matrix_product(node: Node) -> Sequence[Result]:
     return [(*a[:-1], node.attribute("N"))]
 
 
+def quantised_gemm(node: Node) -> Sequence[Result]:
+    """[M, K] by [K, N], each transposed on request: [M, N], in the type of its zero point, or f32 without a scale."""
+    a, b = node.expect_rank(0, 2) or (None, None), node.expect_rank(3, 2) or (None, None)
+    a = a[::-1] if node.attribute("transA", 0) else a
+    b = b[::-1] if node.attribute("transB", 0) else b
+    node.same(a[1], b[0], "the inner sizes of a matrix product")
+    element = node.element(8) if node.has(8) else node.element(0) if node.has(7) else "f32"
+    return [Tensor(element, (a[0], b[1]))]
+
+
+def quantised_recurrent(node: Node) -> Sequence[Result]:
+    """X [T, N, I] with weights [D, I, 4H] and [D, H, 4H]: all hidden states [T, D, N, H], and the last two states."""
+    x, w = node.expect_rank(0, 3) or (None,) * 3, node.expect_rank(1, 3) or (None,) * 3
+    r = node.expect_rank(2, 3) or (None,) * 3
+    node.same(x[2], w[1], "width of input and weights")
+    hidden = node.same(node.attribute("hidden_size"), r[1], "hidden size and weights")
+    directions = 2 if node.attribute("direction") == "bidirectional" else 1
+    last: Shape = (directions, x[1], hidden)
+    return [(x[0], directions, x[1], hidden), last, last]
+
+
 def skip_normalisation(node: Node) -> Sequence[Result]:
     """The shape of the input; mean and deviation have size 1 at the end; the sum of both inputs."""
     x = node.shape(0)
@@ -134,6 +155,7 @@ RULES: Mapping[str, Rule] = {
         "BiasSoftmax": like_input,
         "DequantizeLinear": dequantise,
         "DynamicQuantizeMatMul": float_matrix_product,
+        "DynamicQuantizeLSTM": quantised_recurrent,
         "EmbedLayerNormalization": embedding,
         "FastGelu": like_input,
         "FusedConv": convolution,
@@ -145,6 +167,7 @@ RULES: Mapping[str, Rule] = {
         "MatMulIntegerToFloat": float_matrix_product,
         "MatMulNBits": packed_matrix_product,
         "MultiHeadAttention": multi_head_attention,
+        "QGemm": quantised_gemm,
         "QLinearAdd": quantised_broadcast,
         "QLinearAveragePool": quantised_pooling,
         "QLinearConcat": quantised_concat,

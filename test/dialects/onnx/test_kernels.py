@@ -50,6 +50,8 @@ CASES: list[tuple[str, list[Shape], dict[str, Any]]] = [
     ("MatMul", [(4,), (4, 2)], {}),
     ("LRN", [(2, 7, 3, 3)], {"size": 5, "alpha": 0.1, "beta": 0.6, "bias": 2.0}),
     ("LRN", [(1, 3, 4, 4)], {"size": 7}),
+    ("LogSoftmax", [(3, 7)], {}),
+    ("LogSoftmax", [(2, 5, 3)], {"axis": 1}),
 ]  # fmt: skip
 
 
@@ -74,7 +76,12 @@ def test_kernel(op_type: str, shapes: list[Shape], attributes: dict[str, Any], d
 
 
 def test_every_kernel_is_tested() -> None:
-    assert {op_type for op_type, _, _ in CASES} | {"Resize", "NonMaxSuppression", "ConstantOfShape"} == set(KERNELS)
+    assert {op_type for op_type, _, _ in CASES} | {
+        "Resize",
+        "NonMaxSuppression",
+        "ConstantOfShape",
+        "QLinearConv",
+    } == set(KERNELS)
 
 
 @pytest.mark.parametrize("shape", [[2, 3], [0, 3], []])

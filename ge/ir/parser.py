@@ -288,6 +288,8 @@ class GeParser(Parser):
         start = self._current_token.span.start
         self.parse_punctuation("<")
         element_type = self.parse_type()
+        if isinstance(element_type, IntegerType) and not cast("IntegerType[Any]", element_type).width.data:
+            self.raise_error("an array cannot hold integers without bits", start, self.pos)
         if not isinstance(element_type, AnyFloat):
             self._resume_from(start)
             return super()._parse_builtin_densearray_attr()

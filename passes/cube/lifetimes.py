@@ -60,9 +60,9 @@ def loop_depth(op: Operation) -> int:
 
 
 def _loops_around(op: Operation) -> Iterator[scf.ForOp]:
-    """The loops around an operation, innermost first."""
+    """The loops around an operation in its kernel, innermost first."""
     parent = op.parent_op()
-    while parent is not None:
+    while parent is not None and not isinstance(parent, CubeKernelOp):
         if isinstance(parent, scf.ForOp):
             yield parent
         parent = parent.parent_op()

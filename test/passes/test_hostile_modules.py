@@ -65,6 +65,7 @@ REFUSED = {
     "a constant of no tensor": (constant(f"dense<1.0> : {T}", "i32"), "GE3002", "has a ranked tensor type, not i32"),
     "an attribute that does not fit": (NO_VALUE, "GE3001", "a constant of strings, not of f32"),
     "a splat of any size": (constant("dense<0> : tensor<99999999xi8>", "i8"), "GE3001", "at most 1048576 elements"),
+    "an array of nothing": ('"test.op"() {a = array<i0: 1>} : () -> ()', "GE3001", "integers without bits"),
     "a shape of any rank": (f'"test.op"() : () -> tensor<{"1x" * 1000}f32>', "GE3001", "at most 256 dimensions"),
     "fewer results than declared": (onnx("Relu", 0), "GE3002", "output 'Y' is missing"),
     "more results than declared": (onnx("Relu", 2), "GE3002", "2 outputs, but the operator has at most 1"),

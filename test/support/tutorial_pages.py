@@ -10,6 +10,7 @@ output, ``...`` stands for anything in a line, and a line with nothing but ``...
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -19,19 +20,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from command_server import TOOLS
+
 ROOT = Path(__file__).resolve().parents[2]
 
 BLOCK = re.compile(r"^```(\w+)(?: title=\"([^\"]+)\")?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
-COMMANDS = {
-    **{
-        f"ge-{name}": ["-m", f"ge.tools.ge_{name}"]
-        for name in ("opt", "translate", "run", "compiler", "bisect", "reduce", "om")
-    },
+SHIMS = {
+    **{f"ge-{name}": ["-m", f"ge.tools.ge_{name}"] for name in TOOLS},
     "filecheck": ["-c", "import sys; from filecheck.main import main; sys.exit(main())"],
     "python": [],
 }
-"""The commands of pages, as arguments of Python; all others are those of the machine."""
+"""Commands of pages, as arguments of Python, for the shell; all others are those of the machine."""
+
+NEEDS_SHELL = re.compile(r"[|&;<>$`*]")
+"""What makes a line more than one command of ours; other lines go to the command server, which is faster."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def run_page(page: Path, folder: Path) -> list[CommandBlock]:
     """Write the files of a page into a folder and run its commands there; what they printed."""
     shims = folder / ".bin"
     shims.mkdir()
-    for name, words in COMMANDS.items():
+    for name, words in SHIMS.items():
         (shims / name).write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, *words])} "$@"\n')
         (shims / name).chmod(0o755)
     environment = {
@@ -79,13 +82,33 @@ def run_page(page: Path, folder: Path) -> list[CommandBlock]:
         "COLUMNS": "120",
     }
     done: list[CommandBlock] = []
-    for block in blocks(page.read_text(encoding="utf-8")):
-        if isinstance(block, FileBlock):
-            (folder / block.name).write_text(block.text)
-            continue
-        run = subprocess.run(block.command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
-        done.append(CommandBlock(block.command, (run.stdout + run.stderr).strip("\n")))
+    with subprocess.Popen(
+        [sys.executable, Path(__file__).with_name("command_server.py")],
+        cwd=folder,
+        env=environment,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as server:
+        for block in blocks(page.read_text(encoding="utf-8")):
+            if isinstance(block, FileBlock):
+                (folder / block.name).write_text(block.text)
+            elif block.command.startswith("ge-") and not NEEDS_SHELL.search(block.command):
+                done.append(CommandBlock(block.command, _ask(server, shlex.split(block.command)).strip("\n")))
+            else:
+                run = subprocess.run(
+                    block.command, shell=True, cwd=folder, env=environment, capture_output=True, text=True
+                )
+                done.append(CommandBlock(block.command, (run.stdout + run.stderr).strip("\n")))
     return done
+
+
+def _ask(server: subprocess.Popen[str], words: list[str]) -> str:
+    """What a command of the project prints."""
+    assert server.stdin is not None and server.stdout is not None
+    server.stdin.write(json.dumps(words) + "\n")
+    server.stdin.flush()
+    return json.loads(server.stdout.readline())
 
 
 def expected(page: Path) -> list[CommandBlock]:

@@ -25,6 +25,7 @@ from ge.dialects.onnx.registered import registered
 from ge.dialects.onnx.shapes.input_shapes import Asked
 from ge.ir.errors import ERRORS, GeError
 from ge.ir.locations import node_names
+from ge.ir.rewrite_log import observe
 from ge.lowering.onnx_to_graph.host import STANDARD
 from ge.targets.onnx.adapters.graphs import graphs_of
 from ge.targets.onnx.adapters.schemas import histories
@@ -108,7 +109,8 @@ def precheck(options: CompileOptions) -> Precheck:
     findings = [*_check_opsets(model), *_check_data(model), *_check_nodes(model)]
     findings += _check_inputs(model.proto.graph, options.input_shapes, name)
     if not findings:
-        findings += _check_compilation(options)
+        with observe(switches=options.switches):
+            findings += _check_compilation(options)
     return Precheck(name, tuple(dict.fromkeys(findings)))
 
 

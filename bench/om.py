@@ -67,8 +67,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with TemporaryDirectory() as folder:
             results.append(measure(options.models / f"{name}.onnx", Path(folder) / "model.om"))
         print(row(results[-1]), flush=True)
-    if options.write:
-        PAGE.write_text(page(results), encoding="utf-8")
+        if options.write:  # after each model: all of them take hours
+            PAGE.write_text(page(results), encoding="utf-8")
     return int(any(result.netron not in ("", "whole") for result in results))
 
 

@@ -26,6 +26,7 @@ from ge.dialects.graph.compute import (
     BatchNormOp,
     BinaryOp,
     Conv2DOp,
+    LayerNormOp,
     LrnOp,
     MatmulOp,
     Pool2DOp,
@@ -63,6 +64,12 @@ POOL_WINDOW_BYTES = 96 * 1024
 
 SOFTMAX_ROW_ELEMENTS = 8192
 """The longest row of a softmax: a row and its float32 intermediates lie in the unified buffer."""
+
+LAYER_NORM_ROW_ELEMENTS = 8192
+"""The longest row of a normalisation of rows: with scale, bias and float32 values it lies in the unified buffer."""
+
+LAYER_NORM_RAGGED_ELEMENTS = 512
+"""The same for rows that do not fill blocks: 16 of them lie there."""
 
 MAX_LANE_RUNS = 1024
 """Runs of channels that a kernel puts together in blocks of 16, other than whole blocks: each is code of its own."""
@@ -282,6 +289,16 @@ def _softmax(op: SoftmaxOp) -> str | None:
     return None
 
 
+def _layer_norm(op: LayerNormOp) -> str | None:
+    if not _is_constant(op.scale) or not _is_constant(op.bias):
+        return "scale and bias are not constant"
+    length = shape_of(op.x)[-1]
+    limit = LAYER_NORM_ROW_ELEMENTS if length % C0 == 0 else LAYER_NORM_RAGGED_ELEMENTS
+    if length % C0 and math.prod(shape_of(op.x)) == length:
+        return "a single row does not fill blocks"
+    return None if length <= limit else f"a row is longer than {limit}"
+
+
 def _concat(op: ConcatOp) -> str | None:
     if len(shape_of(op.y)) != 4 or op.axis.value.data % 4 != 1:
         return "it does not join the channels of feature maps"
@@ -345,6 +362,7 @@ _CHECKS: dict[type[Operation], Callable[[Any], str | None]] = {
     UnaryOp: _unary,
     BinaryOp: _binary,
     SoftmaxOp: _softmax,
+    LayerNormOp: _layer_norm,
     ConcatOp: _concat,
     GatherChannelsOp: _gather_channels,
     ReshapeOp: lambda op: None,
@@ -365,6 +383,7 @@ _FORMATS: dict[type[Operation], Callable[[Any], Sequence[Formats]]] = {
     UnaryOp: lambda op: _alike(op, op.kind),
     BinaryOp: lambda op: _alike(op, op.kind.data),
     SoftmaxOp: lambda op: [Formats(("ND",), "ND")],
+    LayerNormOp: lambda op: [Formats(("ND", None, None), "ND")],
     ConcatOp: lambda op: [Formats(("NC1HWC0",) * len(op.operands), "NC1HWC0")],
     GatherChannelsOp: lambda op: [Formats(("NC1HWC0",) * len(op.operands), "NC1HWC0")],
     ReshapeOp: lambda op: [Formats(("ND",), "ND")],

@@ -365,6 +365,39 @@ class SoftmaxOp(TensorOp):
 
 
 @irdl_op_definition
+class LayerNormOp(TensorOp):
+    """Normalisation of rows: `y = (x - mean) / √(var + epsilon) · scale + bias`, mean and variance of the last axis.
+
+    `x` is [..., L], `scale` and `bias` [L]; sums are taken in float32.
+    """
+
+    name = "graph.layer_norm"
+
+    x = operand_def(TensorType)
+    scale = operand_def(TensorType)
+    bias = operand_def(TensorType)
+    y = result_def(TensorType)
+    epsilon = prop_def(FloatAttr.constr(f32))
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$x `,` $scale `,` $bias `epsilon` $epsilon attr-dict `:` functional-type(operands, results)"
+
+    def __init__(
+        self, x: SSAValue | Operation, scale: SSAValue | Operation, bias: SSAValue | Operation, epsilon: float = 1e-5
+    ) -> None:
+        x = SSAValue.get(x)
+        super().__init__(
+            operands=[x, scale, bias],
+            properties={"epsilon": FloatAttr(epsilon, f32)},
+            result_types=[x.type],
+        )
+
+    def infer_shape(self) -> Shape:
+        return shapes.layer_norm(shape_of(self.x), shape_of(self.scale), shape_of(self.bias))
+
+
+@irdl_op_definition
 class LrnOp(TensorOp):
     """Local response normalisation of [N, C, ...]: `y = x / (bias + alpha/size · s)^beta`.
 
@@ -418,5 +451,6 @@ COMPUTE_OPS: list[type[Operation]] = [
     UnaryOp,
     BinaryOp,
     SoftmaxOp,
+    LayerNormOp,
     LrnOp,
 ]

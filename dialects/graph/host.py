@@ -19,6 +19,7 @@ from ge.dialects.graph.compute import (
     BatchNormOp,
     BinaryOp,
     Conv2DOp,
+    LayerNormOp,
     LrnOp,
     MatmulOp,
     Pool2DOp,
@@ -253,6 +254,11 @@ def _softmax(region: HostRegion, op: SoftmaxOp) -> SSAValue:
     return region.onnx(op_type, [region.inside(op.x)], op.y.type, {"axis": op.axis.value.data})
 
 
+def _layer_norm(region: HostRegion, op: LayerNormOp) -> SSAValue:
+    operands = [region.inside(value) for value in (op.x, op.scale, op.bias)]
+    return region.onnx("LayerNormalization", operands, op.y.type, {"axis": -1, "epsilon": op.epsilon.value.data})
+
+
 def _lrn(region: HostRegion, op: LrnOp) -> SSAValue:
     attributes = {
         "size": op.size.value.data,
@@ -304,6 +310,7 @@ _EQUIVALENTS: dict[type[Operation], Callable[[HostRegion, Any], SSAValue]] = {
     UnaryOp: lambda region, op: _unary(region, region.inside(op.x), op.function),
     BinaryOp: _binary,
     SoftmaxOp: _softmax,
+    LayerNormOp: _layer_norm,
     LrnOp: _lrn,
     ConcatOp: _concat,
     GatherChannelsOp: _gather_channels,

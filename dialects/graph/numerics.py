@@ -141,6 +141,13 @@ def softmax(x: Array, axis: int, log: bool) -> Array:
     return shifted - np.log(total) if log else exponentials / total
 
 
+def layer_norm(x: Array, scale: Array, bias: Array, epsilon: float) -> Array:
+    """Normalisation of rows to mean 0 and variance 1, then scaled and shifted."""
+    centred = x - x.mean(axis=-1, keepdims=True)
+    variance = np.square(centred).mean(axis=-1, keepdims=True)
+    return centred / np.sqrt(variance + x.dtype.type(epsilon)) * scale + bias
+
+
 def lrn(x: Array, size: int, alpha: float, beta: float, bias: float) -> Array:
     """Local response normalisation over channels."""
     before, after = (size - 1) // 2, size // 2

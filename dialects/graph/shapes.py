@@ -103,6 +103,13 @@ def batch_norm(x: Shape, scale: Shape, bias: Shape, mean: Shape, var: Shape) -> 
     return x
 
 
+def layer_norm(x: Shape, scale: Shape, bias: Shape) -> Shape:
+    """`x` [..., L] with two vectors [L] gives the shape of `x`."""
+    if not x or scale != x[-1:] or bias != x[-1:]:
+        raise ValueError(f"vectors of shapes {list(scale)} and {list(bias)} do not fit the rows of {list(x)}")
+    return x
+
+
 def lrn(x: Shape, size: int) -> Shape:
     """`x` [N, C, ...] itself; `size` channels are summed."""
     if size < 1:

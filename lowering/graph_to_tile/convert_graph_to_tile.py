@@ -23,6 +23,7 @@ from ge.lowering.graph_to_tile.convolution import lower_conv2d
 from ge.lowering.graph_to_tile.elementwise import lower_binary, lower_cast, lower_unary
 from ge.lowering.graph_to_tile.fusion import lower_fusion
 from ge.lowering.graph_to_tile.gather_channels import lower_concat, lower_gather_channels
+from ge.lowering.graph_to_tile.layer_norm import lower_layer_norm
 from ge.lowering.graph_to_tile.matmul import lower_matmul
 from ge.lowering.graph_to_tile.outline import Lowering, Outlined, Target, check_covered, no_kernel
 from ge.lowering.graph_to_tile.pooling import lower_pool2d
@@ -43,6 +44,7 @@ LOWERINGS: Mapping[type[Operation], Lowering] = {
     graph.BinaryOp: lower_binary,
     graph.CastOp: lower_cast,
     graph.SoftmaxOp: lower_softmax,
+    graph.LayerNormOp: lower_layer_norm,
     graph.ConcatOp: lower_concat,
     graph.GatherChannelsOp: lower_gather_channels,
     graph.TransDataOp: lower_trans_data,

@@ -1,11 +1,14 @@
-"""Normalisation: batch normalisation, softmax and local response normalisation."""
+"""Normalisation: of batches, rows and local responses, and softmax."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.compute import BatchNormOp, LrnOp, SoftmaxOp
+from ge.dialects.graph.compute import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp
+from ge.dialects.graph.constants import dtype_of
 from ge.dialects.onnx import OnnxOp
 from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rule, Rules, axis_of, feature, is_feature
 from ge.lowering.onnx_to_graph.windows import as_plane, from_plane
@@ -20,6 +23,25 @@ def batch_norm(op: OnnxOp, emit: Emitter) -> Results:
     x, scale, bias, mean, var = op.operands
     y = emit.add(BatchNormOp(as_plane(emit, x), scale, bias, mean, var, op.attribute("epsilon")))
     return [from_plane(emit, y, x), *(None for _ in op.results[1:])]
+
+
+def layer_norm(op: OnnxOp, emit: Emitter) -> Results:
+    """LayerNormalization of the last axis, or of all axes from one on as rows; mean and deviation are no results."""
+    x, scale, bias = feature(op, "X"), feature(op, "Scale"), op.operand("B")
+    if x is None or scale is None or any(result.uses for result in op.results[1:]):
+        return None
+    if op.attribute("stash_type") != 1 or (bias is not None and not is_feature(bias)):
+        return None
+    shape = shape_of(x)
+    axis = axis_of(op.attribute("axis"), len(shape))
+    length = math.prod(shape[axis:])
+    if any(shape_of(vector) != shape[axis:] for vector in (scale, bias) if vector is not None):
+        return None
+    rows = x if axis == len(shape) - 1 else emit.reshape(x, (*shape[:axis], length))
+    scale = emit.reshape(scale, (length,))
+    shift = emit.constant(np.zeros(length, dtype_of(x))) if bias is None else emit.reshape(bias, (length,))
+    y = emit.reshape(emit.add(LayerNormOp(rows, scale, shift, op.attribute("epsilon"))), shape)
+    return [y, *(None for _ in op.results[1:])]
 
 
 def lrn(op: OnnxOp, emit: Emitter) -> Results:
@@ -48,6 +70,7 @@ def _softmax(log: bool) -> Rule:
 
 RULES: Rules = {
     "BatchNormalization": batch_norm,
+    "LayerNormalization": layer_norm,
     "LRN": lrn,
     "Softmax": _softmax(log=False),
     "LogSoftmax": _softmax(log=True),

@@ -12,7 +12,18 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ge.dialects.graph import CastOp, ConstantOp, Conv2DOp, FusionOp, HostOp, LaunchOp, MatmulOp, ViewOp, main_function
+from ge.dialects.graph import (
+    CastOp,
+    ConstantOp,
+    Conv2DOp,
+    FusionOp,
+    HostOp,
+    LaunchOp,
+    LayerNormOp,
+    MatmulOp,
+    ViewOp,
+    main_function,
+)
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.constants import constant, constant_array
 from ge.ir.attributes import layout_of
@@ -22,8 +33,8 @@ from ge.passes.graph import report
 from ge.passes.graph.keep import KeepList, Mode, read_keep_file
 from ge.passes.graph.place import NAME, is_device, move_to_host, only_reshaped, stranded, without_kernel
 
-BIAS = 2
-"""The operand of a convolution or matrix product that is added to the float32 accumulator, and stays float32."""
+FLOAT32_OPERANDS: dict[type[Operation], tuple[int, ...]] = {Conv2DOp: (2,), MatmulOp: (2,), LayerNormOp: (1, 2)}
+"""Constant vectors that kernels compute with in float32, and that stay that: a bias for the accumulator, and so on."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +46,7 @@ class AssignPrecisionPass(ModulePass):
        (`keep-types`), by a file of both (`keep-file`, as ATC's ``--keep_dtype``) and by `mode`.
     2. Cheap operations between host operations only move there, too: two conversions would cost more than they save.
     3. All others take and give float16; the bias of convolutions and matrix products is float32, and so is what they
-       accumulate. Constants are converted beforehand, saturating.
+       accumulate, and the vectors of a normalisation of rows. Constants are converted beforehand, saturating.
     4. Inputs, outputs and values of the host keep their types, with `graph.cast` at the border; reshapes between them,
     too.
 
@@ -121,7 +132,7 @@ class _Converter:
     def convert(self, op: Operation) -> None:
         """Put the float16 twin of a device operation before it."""
         operands = [
-            self.bias(operand) if isinstance(op, Conv2DOp | MatmulOp) and i == BIAS else self.half(operand, op)
+            self.single(operand) if i in FLOAT32_OPERANDS.get(type(op), ()) else self.half(operand, op)
             for i, operand in enumerate(op.operands)
         ]
         twin = type(op).create(
@@ -149,8 +160,8 @@ class _Converter:
         new = CastOp(value, f16) if array is None else constant(to_float16(array))
         return self._insert(new, value, user)
 
-    def bias(self, value: SSAValue) -> SSAValue:
-        """A constant bias in float32."""
+    def single(self, value: SSAValue) -> SSAValue:
+        """A constant vector in float32."""
         array = constant_array(value)
         owner = value.owner
         if array is None or tensor(value).element_type == f32 or not isinstance(owner, Operation):

@@ -7,7 +7,17 @@ from collections.abc import Iterator
 from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation
 
-from ge.dialects.graph import ConstantOp, Conv2DOp, FusionOp, HostOp, MatmulOp, Pool2DOp, ReshapeOp, SoftmaxOp
+from ge.dialects.graph import (
+    ConstantOp,
+    Conv2DOp,
+    FusionOp,
+    HostOp,
+    LayerNormOp,
+    MatmulOp,
+    Pool2DOp,
+    ReshapeOp,
+    SoftmaxOp,
+)
 from ge.dialects.graph.capabilities import obstacle, takes_formats
 from ge.dialects.graph.host import host_equivalent
 from ge.ir.rewriting import replace
@@ -15,7 +25,7 @@ from ge.passes.graph import report
 
 NAME = "assign-precision"
 
-WORTH_A_CONVERSION = (Conv2DOp, MatmulOp, Pool2DOp, SoftmaxOp)
+WORTH_A_CONVERSION = (Conv2DOp, MatmulOp, Pool2DOp, SoftmaxOp, LayerNormOp)
 """Operations for which it pays to bring values of the host into float16 and back."""
 
 

@@ -170,3 +170,11 @@ func.func @main(%x: tensor<4xf16>) {
   }
   func.return
 }
+
+// -----
+
+func.func @main(%x: tensor<3x8xf16>, %s: tensor<8xf32>, %b: tensor<1xf32>) {
+  // expected-error@+1 {{vectors of shapes [8] and [1] do not fit the rows of [3, 8]}}
+  %0 = graph.layer_norm %x, %s, %b epsilon 1.000000e-05 : (tensor<3x8xf16>, tensor<8xf32>, tensor<1xf32>) -> tensor<3x8xf16>
+  func.return
+}

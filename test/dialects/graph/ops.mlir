@@ -95,3 +95,10 @@ func.func @fusion(%x: tensor<4x32xf16>, %b: tensor<32xf16>) {
   }
   func.return
 }
+
+// CHECK: func.func @layer_norm
+func.func @layer_norm(%x: tensor<3x8xf16>, %s: tensor<8xf32>, %b: tensor<8xf32>) {
+  // CHECK-NEXT: %0 = graph.layer_norm %x, %s, %b epsilon 1.000000e-05 : (tensor<3x8xf16>, tensor<8xf32>, tensor<8xf32>) -> tensor<3x8xf16>
+  %0 = graph.layer_norm %x, %s, %b epsilon 1.000000e-05 : (tensor<3x8xf16>, tensor<8xf32>, tensor<8xf32>) -> tensor<3x8xf16>
+  func.return
+}

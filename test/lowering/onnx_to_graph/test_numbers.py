@@ -241,6 +241,22 @@ def test_gemm_folds_constants_into_one_matmul() -> None:
     assert names == ["graph.constant", "graph.constant", "graph.matmul"]
 
 
+@pytest.mark.parametrize(("axis", "bias"), [(-1, True), (2, False), (1, True), (-2, False)])
+def test_layer_normalization(axis: int, bias: bool) -> None:
+    random, shape = np.random.default_rng(0), (2, 3, 4)
+    vectors = [random.standard_normal(shape[axis:]), random.standard_normal(shape[axis:])][: 1 + bias]
+    check_one("LayerNormalization", [shape], vectors, axis=axis, epsilon=1e-3)
+
+
+def test_layer_normalizations_that_stay_on_the_host() -> None:
+    """The mean is asked for; scale and bias have other shapes than the rows."""
+    model = ModelBuilder()
+    y = model.node("LayerNormalization", model.input("x", 3, 8), model.weights(8), model.weights(8), outputs=2)
+    z = model.node("LayerNormalization", "x", model.weights(1), model.weights(8))
+    model.output(y, f"{y}_1", z)
+    assert sorted(on_host(check(model)))[-2:] == ["LayerNormalization"] * 2
+
+
 @pytest.mark.parametrize("op_type", ["Softmax", "LogSoftmax"])
 @pytest.mark.parametrize(("shape", "axis"), [((3, 7), 1), ((2, 3, 7), -1), ((2, 5, 3), 1), ((2, 5, 1, 1), 1)])
 def test_softmax(op_type: str, shape: Sequence[int], axis: int) -> None:

@@ -93,8 +93,8 @@ def _pad(op: OnnxOp, perm: Perm) -> Plan | None:
 
 def _reduce(op: OnnxOp, perm: Perm) -> Plan | None:
     axes = axes_of(op.operand("axes"), len(perm))
-    if not axes:
-        return None
+    if not axes or (op.op_type in ("ReduceMax", "ReduceMean") and sorted(axes) == list(range(2, len(perm)))):
+        return None  # over all axes behind the channels, it is a global pooling
     constants = {1: np.array([perm[axis] for axis in axes], np.int64)}
     if op.attribute("keepdims"):
         return Plan([0], perm, constants)

@@ -136,3 +136,16 @@ func.func @broadcast(%x: tensor<2x3xf32>, %v: tensor<2xf32>, %y: tensor<3x2xf32>
   "test.op"(%b, %d) : (tensor<2x3xf32>, tensor<?x?xf32>) -> ()
   func.return
 }
+
+// Kept: a reduction over all axes behind the channels, which is a global pooling
+// CHECK-LABEL: func.func @pooling
+// CHECK-NEXT:    %axes = onnx.Constant dense<[2, 3]> : tensor<2xi64>
+// CHECK-NEXT:    %t = onnx.Transpose(%x) {perm = [0, 3, 1, 2]} : (tensor<2x4x5x3xf32>) -> tensor<2x3x4x5xf32>
+// CHECK-NEXT:    %a = onnx.ReduceMean(%t, %axes) {keepdims = 0} : (tensor<2x3x4x5xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+// CHECK-NEXT:    func.return %a : tensor<2x3xf32>
+func.func @pooling(%x: tensor<2x4x5x3xf32>) -> tensor<2x3xf32> {
+  %axes = onnx.Constant dense<[2, 3]> : tensor<2xi64>
+  %t = onnx.Transpose(%x) {perm = [0, 3, 1, 2]} : (tensor<2x4x5x3xf32>) -> tensor<2x3x4x5xf32>
+  %a = onnx.ReduceMean(%t, %axes) {keepdims = 0} : (tensor<2x3x4x5xf32>, tensor<2xi64>) -> tensor<2x3xf32>
+  func.return %a : tensor<2x3xf32>
+}

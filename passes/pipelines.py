@@ -129,6 +129,9 @@ COMPUTE = (
 
 The graph level folds batch normalisation together with the activation after it, so models alone do it here."""
 
+SCALE_SHIFT = Step("recognise-batch-norm", 3, use="model", is_fusion=True)
+"""For the factors and shifts that found no constants to go into; so it runs when nothing is left to fold."""
+
 ONNX: tuple[Step | Worklist, ...] = (
     *PREPARE,
     Worklist((*SIMPLIFY, FOLD_CONV_BN)),
@@ -136,6 +139,7 @@ ONNX: tuple[Step | Worklist, ...] = (
     Step("onnx-cse", 1),
     Worklist((*SIMPLIFY, *RECOGNISE)),
     Worklist((*SIMPLIFY, *RECOGNISE, *COMPUTE)),
+    SCALE_SHIFT,
     Step("onnx-cse", 1),
     Step("onnx-dce", 1),
 )

@@ -88,6 +88,7 @@ PASSES: dict[str, str] = {
     "recognise-group-norm": "ge.passes.onnx.recognise_group_norm:RecogniseGroupNormPass",
     "recognise-attention": "ge.passes.onnx.recognise_attention:RecogniseAttentionPass",
     "recognise-rotary": "ge.passes.onnx.recognise_rotary:RecogniseRotaryPass",
+    "recognise-batch-norm": "ge.passes.onnx.recognise_batch_norm:RecogniseBatchNormPass",
     "recognise-gelu": "ge.passes.onnx.recognise_gelu:RecogniseGeluPass",
     "recognise-swish": "ge.passes.onnx.recognise_swish:RecogniseSwishPass",
     "recognise-hard-swish": "ge.passes.onnx.recognise_hard_swish:RecogniseHardSwishPass",

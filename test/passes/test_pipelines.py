@@ -14,6 +14,7 @@ from ge.passes.pipelines import (
     COMPUTE,
     LEVELS,
     RECOGNISE,
+    SCALE_SHIFT,
     SIMPLIFY,
     buffer_fusions,
     fusion_passes,
@@ -88,7 +89,7 @@ def test_every_pass_on_models_and_graphs_has_a_level() -> None:
 
 
 def test_every_rule_of_this_project_is_applied_at_the_highest_level() -> None:
-    steps = [*SIMPLIFY, *RECOGNISE, *COMPUTE]
+    steps = [*SIMPLIFY, *RECOGNISE, *COMPUTE, SCALE_SHIFT]
     applied = {rule.name for step in steps for rule in rules_of(step.text, registry())}
     assert {rule.name for rule in shipped_rules()} - applied == ASKED_FOR
 

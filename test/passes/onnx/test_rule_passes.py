@@ -140,6 +140,15 @@ def test_scales_end_in_the_weights() -> None:
     assert check(m, *passes, "recognise-reduce-mean") == {"Conv": 1, "ReduceMean": 1, "Gemm": 1}
 
 
+def test_scales_that_find_no_weights_are_one_operator() -> None:
+    m = ModelBuilder(opset=18)
+    x = m.node("HardSwish", m.input("x", 2, 3, 5, 5))
+    y = m.node("Add", m.node("Mul", x, m.constant(1.3)), m.constant([[[0.5]], [[-1.0]], [[2.0]]]))
+    m.output(m.node("Conv", y, m.weights(4, 3, 3, 3), pads=[1, 1, 1, 1]))
+    passes = ["fold-scale-into-conv", "recognise-batch-norm", "onnx-fold-conv-bn"]
+    assert check(m, *passes) == {"HardSwish": 1, "BatchNormalization": 1, "Conv": 1}
+
+
 def padded(m: ModelBuilder) -> None:
     """Pads in front of a convolution and of both poolings."""
     x = m.input("x", 1, 2, 6, 6)

@@ -238,6 +238,12 @@ def global_average_pool(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     return x.mean(axis=tuple(range(2, x.ndim)), keepdims=True).astype(inputs[0].dtype, copy=False)
 
 
+def global_max_pool(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """The largest element over all spatial axes (the reference is for two of them)."""
+    x = inputs[0]
+    return x.max(axis=tuple(range(2, x.ndim)), keepdims=True) if x.ndim > 2 and x.size else None
+
+
 def batch_normalization(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     """One factor and one offset per channel; training is left to the reference."""
     if op.attribute("training_mode") or len(op.results) > 1:
@@ -305,6 +311,7 @@ KERNELS: Mapping[str, Kernel] = {
     "ConvTranspose": conv_transpose,
     "Gemm": gemm,
     "GlobalAveragePool": global_average_pool,
+    "GlobalMaxPool": global_max_pool,
     "LRN": lrn,
     "LogSoftmax": log_softmax,
     "MatMul": matmul,

@@ -42,6 +42,8 @@ CASES: list[tuple[str, list[Shape], dict[str, Any]]] = [
                                      "count_include_pad": 1}),
     ("AveragePool", [(1, 3, 9, 8)], {"kernel_shape": [2, 2], "auto_pad": "SAME_UPPER"}),
     ("GlobalAveragePool", [(2, 3, 5, 6)], {}),
+    ("GlobalMaxPool", [(2, 3, 5, 6)], {}),
+    ("GlobalMaxPool", [(2, 3, 5)], {}),
     ("BatchNormalization", [(2, 3, 5, 6), (3,), (3,), (3,), (3,)], {"epsilon": 0.01}),
     ("BatchNormalization", [(4, 3), (3,), (3,), (3,), (3,)], {}),
     ("Gemm", [(3, 4), (4, 5), (5,)], {"alpha": 0.5, "beta": 2.0}),

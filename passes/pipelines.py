@@ -102,14 +102,17 @@ RECOGNISE = (
     Step("recognise-swish", 2, is_fusion=True),
     Step("recognise-hard-swish", 2, is_fusion=True),
     Step("onnx-recognise-activations", 2, is_fusion=True),
-    Step("recognise-reductions", 2, is_fusion=True),
+    Step("recognise-reductions", 2, is_fusion=True, rules=(Step("reduce-sum-square", NEVER),)),
     Step("recognise-attention", 2, use="model", is_fusion=True),
     Step("recognise-rotary", 2, use="model", is_fusion=True),
     Step("fuse-pad", 2, is_fusion=True),
     Step("fuse-matmul-add", 2, is_fusion=True),
     Step("algebraic-simplify", 2),
 )
-"""Passes of rules that put one operator in the place of several; those for models only make what has no kernel."""
+"""Passes of rules that put one operator in the place of several; those for models only make what has no kernel.
+
+A sum of squares stays one of products: a variance as the mean of squares less a square loses digits, and the numbers of
+another order of summation are too far from those of the model then."""
 
 FOLD_CONV_BN = Step("onnx-fold-conv-bn", 3, use="model", is_fusion=True)
 """Runs before equal convolutions become one: of those, several normalisations could not be folded any more."""

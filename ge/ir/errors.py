@@ -413,7 +413,7 @@ _OM_FILE: dict[str, ErrorKind] = {
 _RUN_TIME: dict[str, ErrorKind] = {
     "GE6001": ErrorKind(
         "device is not available",
-        'Models run on the simulated NPU: Runtime(device="npu").',
+        'OM files run on the simulated NPU, Runtime(device="npu"), which is the default.',
         "Leave the device out, or name npu.",
     ),
     "GE6002": ErrorKind(
@@ -466,6 +466,11 @@ _RUN_TIME: dict[str, ErrorKind] = {
         "operator has no meaning",
         "The operator is of a domain that neither the ONNX standard nor a plug-in of this run defines.",
         "Load the plug-in that defines it with --load-plugin=FILE.py, or install its package.",
+    ),
+    "GE6012": ErrorKind(
+        "no operator has this name",
+        "Values inside a model are chosen by the names of its nodes or operators, or by patterns of them.",
+        'Write a name or a pattern such as "/layer1/*"; ge-run --dump=all writes every value under its name.',
     ),
     "GE6020": ErrorKind(
         "kernel stopped",

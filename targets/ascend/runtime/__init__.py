@@ -17,23 +17,24 @@ is read.
 |---|---|
 | ``model`` | a loaded model: memory, inputs, tasks, outputs |
 | ``inputs`` | checking and naming the arrays of the caller |
+| ``taps`` | values inside the model, by the names of nodes |
 | ``statistics`` | what the last run took |
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from numpy.typing import NDArray
+from threading import Lock
 
 from ge.ir.errors import GeError
 from ge.targets.ascend.om.reader import read_model
 from ge.targets.ascend.runtime.inputs import Inputs, TensorInfo
-from ge.targets.ascend.runtime.model import Model
+from ge.targets.ascend.runtime.model import Model, Outputs
 from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
+from ge.targets.ascend.runtime.taps import TapPoint
 
-__all__ = ["Model", "RunStatistics", "Runtime", "TaskRun", "TensorInfo"]
+__all__ = ["Model", "Outputs", "RunStatistics", "Runtime", "TapPoint", "TaskRun", "TensorInfo"]
 
 DEVICES = ("npu",)
 """Where models run: ``npu`` is the simulated chip that the model was compiled for."""
@@ -42,30 +43,40 @@ DEVICES = ("npu",)
 class Runtime:
     """Loads and runs OM models.
 
-    With ``strict``, memory begins as NaN instead of zero and the simulator checks every access and every hazard; the
-    results are the same, the run takes longer.
+    ``threads`` is how many runs of one model may be in progress at once (default: one for each processor); a run from
+    one more thread waits. With ``profile=False`` cycles are not counted. With ``strict``, memory begins as NaN instead
+    of zero and the simulator checks every access and every hazard. None of these changes a result. Raises GE6001 for a
+    device that does not exist, and GE2006 for fewer threads than one.
     """
 
-    def __init__(self, device: str = "npu", *, strict: bool = False) -> None:
+    def __init__(
+        self, device: str = "npu", *, threads: int | None = None, profile: bool = True, strict: bool = False
+    ) -> None:
         if device not in DEVICES:
-            raise GeError("GE6001", f"there is no device '{device}'")
+            raise GeError("GE6001", f"there is no device '{device}'; there is {', '.join(DEVICES)}")
+        if threads is not None and threads < 1:
+            raise GeError("GE2006", f"{threads} threads cannot run a model; at least one is needed")
+        self.threads = threads
+        self.profile = profile
         self.strict = strict
+        self._lock = Lock()
         self._loaded: tuple[tuple[Path, int, int], Model] | None = None
 
     def load(self, model: str | Path | bytes) -> Model:
         """Load an OM file, given by its path or its bytes. Raises GE1001, and GE5001 to GE5008."""
-        return Model(read_model(model), strict=self.strict)
+        return Model(read_model(model), strict=self.strict, threads=self.threads, profile=self.profile)
 
-    def run(self, model: str | Path | bytes | Model, inputs: Inputs) -> dict[str, NDArray[Any]]:
+    def run(self, model: str | Path | bytes | Model, inputs: Inputs, tap: Sequence[str] = ()) -> Outputs:
         """Run a model once and return its outputs by name, in the order of the model.
 
         ``inputs`` is a dictionary of arrays by input name, a sequence of arrays in the order of the inputs, or one
-        array for a model with one input. A file is loaded when it is named first, or when it has changed. Raises GE6002
-        to GE6005 for inputs that do not fit, and what :meth:`load` raises.
+        array for a model with one input. ``tap`` names nodes of the ONNX model, also by patterns such as ``/layer1/*``:
+        their values are in the ``taps`` of the result. A file is loaded when it is named first, or when it has changed.
+        Raises GE6002 to GE6005 for inputs that do not fit, GE6012 for a tap, and what :meth:`load` raises.
         """
         if not isinstance(model, Model):
             model = self._load_once(model)
-        return model.run(inputs)
+        return model.run(inputs, tap)
 
     def _load_once(self, model: str | Path | bytes) -> Model:
         """The loaded model; the last file stays loaded until another is named or it changes."""
@@ -76,9 +87,10 @@ class Runtime:
             return self.load(model)
         status = path.stat()
         key = (path, status.st_mtime_ns, status.st_size)
-        if self._loaded is None or self._loaded[0] != key:
-            self._loaded = (key, self.load(model))
-        return self._loaded[1]
+        with self._lock:
+            if self._loaded is None or self._loaded[0] != key:
+                self._loaded = (key, self.load(model))
+            return self._loaded[1]
 
     @property
     def statistics(self) -> RunStatistics | None:

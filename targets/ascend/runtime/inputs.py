@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 
-from ge.dialects.om.values import Area
-from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
+from ge.ir.constants import numpy_dtype, tensor_type_of
 from ge.ir.errors import GeError
 from ge.targets.ascend.om.model import Value
 
@@ -20,23 +20,35 @@ Inputs: TypeAlias = Mapping[str, Any] | Sequence[Any] | NDArray[Any]
 
 @dataclass(frozen=True)
 class TensorInfo:
-    """An input of a model. Strings, sequences and optional values have neither shape nor element type here."""
+    """An input or output of a model. Sequences and optional values have neither shape nor element type here.
+
+    A size that is only known when the value is there is None.
+    """
 
     name: str
-    shape: tuple[int, ...] | None
+    shape: tuple[int | None, ...] | None
     dtype: np.dtype[Any] | None
 
     @classmethod
     def of(cls, name: str, value: Value) -> TensorInfo:
         """What the model says of a value."""
-        if value.area is Area.HOST:
+        try:
+            tensor = tensor_type_of(value.type)
+            shape = tuple(None if size == DYNAMIC_INDEX else size for size in tensor.get_shape())
+            return cls(name, shape, numpy_dtype(tensor.element_type))
+        except GeError:  # a value of the host that is no tensor of numbers
             return cls(name, None, None)
-        return cls(name, static_shape(value.type), numpy_dtype(tensor_type_of(value.type).element_type))
 
     def __str__(self) -> str:
         if self.dtype is None or self.shape is None:
             return f"{self.name}: any value"
-        return f"{self.name}: {self.dtype.name}{list(self.shape)}"
+        sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
+        return f"{self.name}: {self.dtype.name}[{sizes}]"
+
+    def fits(self, shape: Sequence[int]) -> bool:
+        """Whether an array of this shape may be its value."""
+        wanted = self.shape or ()
+        return len(shape) == len(wanted) and all(b is None or a == b for a, b in zip(shape, wanted, strict=True))
 
 
 def named_inputs(inputs: Inputs, expected: Sequence[TensorInfo]) -> dict[str, Any]:
@@ -69,10 +81,10 @@ def _checked(value: Any, info: TensorInfo) -> Any:
     if array.dtype.newbyteorder("=") != info.dtype:
         what = f"element type {array.dtype.name}, the model wants {info.dtype.name}"
         raise GeError("GE6005", f"input '{info.name}' has {what}")
-    if array.shape != info.shape:
+    if not info.fits(array.shape):
         what = f"shape {list(array.shape)}, the model wants {list(info.shape)}"
         raise GeError("GE6004", f"input '{info.name}' has {what}")
-    return np.ascontiguousarray(array, info.dtype).reshape(info.shape)
+    return np.ascontiguousarray(array, info.dtype).reshape(array.shape)
 
 
 def _listed(expected: Sequence[TensorInfo]) -> str:

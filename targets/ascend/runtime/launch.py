@@ -45,19 +45,21 @@ class L2Cache:
 
 
 class Device:
-    """A simulated chip with its memory."""
+    """A simulated chip with its memory; with ``profile`` the cycles of kernels are counted."""
 
-    def __init__(self, soc: Soc, memory: NDArray[np.uint8], *, strict: bool = False) -> None:
+    def __init__(self, soc: Soc, memory: NDArray[np.uint8], *, strict: bool = False, profile: bool = True) -> None:
         self.soc = soc
         self.memory = memory
         self._strict = strict
+        self._profile = profile
         self._cache = L2Cache(soc.l2_bytes)
 
     def launch(self, binary: bytes, windows: Sequence[Window], task: TaskRun) -> TaskRun:
         """Run an encoded kernel on its arguments, which it changes in memory; `task` completed by what it took."""
         start = time.perf_counter()
         warm = [self._cache.holds(window) for window in windows]
-        result = launch(binary, self.memory, windows, self.soc, name=task.kernel, warm=warm, strict=self._strict)
+        options: dict[str, Any] = {"strict": self._strict, "count_cycles": self._profile}
+        result = launch(binary, self.memory, windows, self.soc, name=task.kernel, warm=warm, **options)
         for window in windows:
             self._cache.use(window)
         return completed(task, result, time.perf_counter() - start)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
+from threading import BoundedSemaphore, Lock
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -20,6 +23,7 @@ from ge.targets.ascend.om.model import OmModel, Task, Value
 from ge.targets.ascend.runtime.inputs import Inputs, TensorInfo, named_inputs
 from ge.targets.ascend.runtime.launch import Device, Window
 from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
+from ge.targets.ascend.runtime.taps import TapPoint, chosen, tap_points
 from ge.targets.ascend.soc import Soc, load_soc
 
 Array: TypeAlias = NDArray[Any]
@@ -28,10 +32,83 @@ STRICT_FILL = 0xFF
 """Every byte of fresh memory in strict runs: NaN in all float types."""
 
 
-class Model:
-    """A model that is ready to run, as often as wanted. Not for several threads at once."""
+class Outputs(dict[str, Any]):
+    """What a run gives: the outputs of the model by name, in its order, and what else was asked for."""
 
-    def __init__(self, model: OmModel, *, strict: bool = False) -> None:
+    def __init__(self, outputs: Mapping[str, Any], taps: Mapping[str, Any], statistics: RunStatistics) -> None:
+        super().__init__(outputs)
+        self.taps = taps
+        """The values that ``tap`` named, by the name of their node, in the order of the run."""
+        self.statistics = statistics
+        """What this run took."""
+
+
+class Model:
+    """A model that is ready to run, as often as wanted, and by several threads at once.
+
+    Each run in progress has a session: device memory of its own, weights included. Sessions are kept for later runs;
+    ``threads`` is the most of them, further runs wait. With ``profile`` the cycles of kernels are counted.
+    """
+
+    def __init__(
+        self, model: OmModel, *, strict: bool = False, threads: int | None = None, profile: bool = True
+    ) -> None:
+        self._model = model
+        self._new_session = partial(Session, model, HostKernels(model), strict=strict, profile=profile)
+        self._idle: list[Session] = [self._new_session()]
+        self._free = BoundedSemaphore(threads or os.cpu_count() or 1)
+        self.name = model.name
+        self.soc = model.soc
+        self.inputs = tuple(TensorInfo.of(name, value) for name, value in model.inputs.items())
+        """The inputs of the model, in order."""
+        self.outputs = tuple(TensorInfo.of(name, value) for name, value in model.outputs.items())
+        """The outputs of the model, in order; a size that depends on the values of the inputs is None."""
+        self.output_names = tuple(model.outputs)
+        """The names of the outputs of the model, in order."""
+        self.statistics: RunStatistics | None = None
+        """What the run took that ended last; None before the first. :attr:`Outputs.statistics` is that of one run."""
+
+    @cached_property
+    def tap_points(self) -> tuple[TapPoint, ...]:
+        """The values inside the model that ``tap`` can name, in the order of the run."""
+        return tap_points(self._model)
+
+    def run(self, inputs: Inputs, tap: Sequence[str] = ()) -> Outputs:
+        """Run the model once and return its outputs by name; see :meth:`ge.Runtime.run`."""
+        arrays = named_inputs(inputs, self.inputs)
+        taps: Mapping[str, TapPoint] = chosen(self.tap_points, tap) if tap else {}
+        with self._free:
+            try:
+                session = self._idle.pop()
+            except IndexError:
+                session = self._new_session()
+            try:
+                outputs = session.run(arrays, taps)
+            finally:
+                self._idle.append(session)
+        self.statistics = outputs.statistics
+        return outputs
+
+
+class HostKernels:
+    """The `onnx` modules of the kernels of the host, each read when it runs first."""
+
+    def __init__(self, model: OmModel) -> None:
+        self._binaries = model.host_kernels
+        self._modules: dict[str, ModuleOp] = {}
+        self._lock = Lock()
+
+    def __getitem__(self, name: str) -> ModuleOp:
+        with self._lock:
+            if name not in self._modules:
+                self._modules[name] = host_module(bytes(self._binaries[name]))
+            return self._modules[name]
+
+
+class Session:
+    """Device memory with a model in it, and the run that is in progress there. For one thread at a time."""
+
+    def __init__(self, model: OmModel, host_kernels: HostKernels, *, strict: bool, profile: bool) -> None:
         self._model = model
         self._fill = STRICT_FILL if strict else 0
         weight_size = round_up(model.weights.nbytes, ALIGNMENT)
@@ -39,31 +116,31 @@ class Model:
         memory = _allocate(weight_size + model.memory_size, soc)
         memory[: model.weights.nbytes] = np.frombuffer(model.weights, np.uint8)
         self._base = {Area.WEIGHTS: 0, Area.MEMORY: weight_size}
-        self._device = Device(soc, memory, strict=strict)
+        self._device = Device(soc, memory, strict=strict, profile=profile)
         self._host_values: dict[str, Any] = {}
-        self._host_modules: dict[str, ModuleOp] = {}
+        self._host_kernels = host_kernels
         self._binaries = {name: bytes(binary) for name, binary in model.core_kernels.items()}
-        self.name = model.name
-        self.soc = model.soc
-        self.inputs = tuple(TensorInfo.of(name, value) for name, value in model.inputs.items())
-        """The inputs of the model, in order."""
-        self.output_names = tuple(model.outputs)
-        """The names of the outputs of the model, in order."""
-        self.statistics: RunStatistics | None = None
-        """What the last run took; None before the first."""
+        self._handed_over = only_on_host(model)
 
-    def run(self, inputs: Inputs) -> dict[str, Array]:
-        """Run the model once and return its outputs by name; see :meth:`ge.Runtime.run`."""
+    def run(self, arrays: Mapping[str, Any], taps: Mapping[str, TapPoint]) -> Outputs:
+        """Run the model once. ``taps`` are the values to return besides the outputs, by their names in the OM file."""
         start = time.perf_counter()
-        arrays = named_inputs(inputs, self.inputs)
         self._host_values.clear()
         self._device.memory[self._base[Area.MEMORY] :] = self._fill
         for name, array in arrays.items():
-            self._write(self._model.inputs[name], array)
-        runs = tuple(self._run_on_host(task) if task.on_host else self._launch(task) for task in self._model.tasks)
+            value = self._model.inputs[name]
+            if value.name in self._handed_over:
+                self._host_values[value.name] = read_only(array)
+            else:
+                self._write(value, array)
+        runs: list[TaskRun] = []
+        tapped: dict[str, Any] = {}
+        for task in self._model.tasks:
+            runs.append(self._run_on_host(task) if task.on_host else self._launch(task))
+            if taps:
+                tapped |= {taps[each.name].name: self._read(each) for each in task.outputs if each.name in taps}
         outputs = {name: self._read(value) for name, value in self._model.outputs.items()}
-        self.statistics = RunStatistics(runs, time.perf_counter() - start, self._device.soc)
-        return outputs
+        return Outputs(outputs, tapped, RunStatistics(tuple(runs), time.perf_counter() - start, self._device.soc))
 
     # ------------------------------------------------------------ tasks
 
@@ -78,10 +155,8 @@ class Model:
         from ge.dialects.onnx.meaning import run_module
 
         start = time.perf_counter()
-        if task.kernel not in self._host_modules:
-            self._host_modules[task.kernel] = host_module(bytes(self._model.host_kernels[task.kernel]))
         inputs = {f"x{number}": self._read(value) for number, value in enumerate(task.inputs)}
-        outputs: Mapping[str, Any] = run_module(self._host_modules[task.kernel], inputs)
+        outputs: Mapping[str, Any] = run_module(self._host_kernels[task.kernel], inputs)
         for value, result in zip(task.outputs, outputs.values(), strict=True):
             self._write(value, result)
         seconds = time.perf_counter() - start
@@ -100,7 +175,7 @@ class Model:
 
     def _read(self, value: Value) -> Any:
         """A value as an array in origin shape (a copy); values of the host as they are."""
-        if value.area is Area.HOST:
+        if value.name in self._host_values:
             return self._host_values[value.name]
         shape, layout = static_shape(value.type), layout_of(value.type)
         stored = self._bytes(value).view(_dtype(value)).reshape(storage_shape(layout, shape))
@@ -117,6 +192,31 @@ class Model:
             raise GeError("GE6006", f"a result is {found}, but must be {value.type}", f"node '{value.name}'")
         stored = np.ascontiguousarray(pack(array, layout_of(value.type)))
         self._bytes(value)[:] = stored.reshape(-1).view(np.uint8)
+
+
+def only_on_host(model: OmModel) -> frozenset[str]:
+    """The inputs that device memory need not hold: all that reads them are tasks of the host.
+
+    Such an array is handed over as it is, without a copy. A value in the same bytes under another name (a view) keeps
+    an input in device memory, and so does an output of the model.
+    """
+    names = {value.name for value in model.inputs.values() if value.area is Area.MEMORY}
+    read = [value for task in model.tasks for value in task.inputs if not task.on_host or value.name not in names]
+    others = [*read, *model.outputs.values(), *(value for task in model.tasks for value in task.outputs)]
+    used = [(each.offset, each.offset + each.nbytes) for each in others if each.area is Area.MEMORY]
+    inputs = [value for value in model.inputs.values() if value.name in names]
+    return frozenset(
+        value.name
+        for value in inputs
+        if not any(start < value.offset + value.nbytes and value.offset < end for start, end in used)
+    )
+
+
+def read_only(array: Array) -> Array:
+    """The same array, through which it cannot be changed."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def _dtype(value: Value) -> np.dtype[Any]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from threading import Lock
 
 import numpy as np
 
@@ -38,17 +39,41 @@ def _thread_functions() -> tuple[Callable[[], int], Callable[[int], None]] | Non
     return None
 
 
+class _Limit:
+    """The number of threads is one of the process: it is set by the first that enters and restored by the last."""
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._inside = 0
+        self._before = 1
+
+    def enter(self, get_threads: Callable[[], int], set_threads: Callable[[int], None]) -> None:
+        with self._lock:
+            if not self._inside:
+                self._before = get_threads()
+                set_threads(1)
+            self._inside += 1
+
+    def leave(self, set_threads: Callable[[int], None]) -> None:
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                set_threads(self._before)
+
+
+_LIMIT = _Limit()
+
+
 @contextmanager
 def one_thread() -> Generator[None, None, None]:
-    """Within this context matrix products use one thread."""
+    """Within this context matrix products use one thread, whichever threads of Python are in it."""
     functions = _thread_functions()
     if functions is None:
         yield
         return
     get_threads, set_threads = functions
-    before = get_threads()
-    set_threads(1)
+    _LIMIT.enter(get_threads, set_threads)
     try:
         yield
     finally:
-        set_threads(before)
+        _LIMIT.leave(set_threads)

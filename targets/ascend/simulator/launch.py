@@ -115,10 +115,10 @@ _IDLE: dict[tuple[tuple[str, int], ...], list[Memory]] = {}
 
 def _take_memory(soc: Soc, gm: NDArray[np.uint8]) -> Memory:
     """The memory of a core, filled with NaN, so that what a launch computes depends on nothing before it."""
-    idle = _IDLE.get(tuple(soc.buffers.items()))
-    if not idle:
+    try:
+        memory = _IDLE[tuple(soc.buffers.items())].pop()
+    except (KeyError, IndexError):  # none is idle: other threads may have taken the last one just now
         return Memory(soc.buffers, gm)
-    memory = idle.pop()
     memory.reset(gm)
     return memory
 

@@ -30,7 +30,14 @@ from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
 from ge.passes.graph.plan_memory import MemoryPlan, plan_memory
 from ge.passes.onnx.fusion_rules import FusionRulesPass
-from ge.passes.pipelines import DEFAULT_LEVEL, fusion_passes, graph_pipeline, kernel_pipeline, onnx_pipeline
+from ge.passes.pipelines import (
+    DEFAULT_LEVEL,
+    fusion_passes,
+    graph_pipeline,
+    kernel_pipeline,
+    needed_passes,
+    onnx_pipeline,
+)
 from ge.targets.ascend.soc import load_soc
 from ge.targets.onnx.importer import import_model
 from ge.tools.arrays import main_inputs
@@ -63,6 +70,11 @@ WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
 
 STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, GROUP, TILE, CUBE, PLAN, PROGRAM, WRITE)
 """The pipeline, in order."""
+
+NEEDED = needed_passes() | {
+    text.partition("{")[0] for stage in STAGES for text in stage.passes if not text.startswith("{")
+}
+"""Passes that nothing compiles without."""
 
 OPTIONAL = (OPTIMISE, FUSE, GROUP)
 """Stages of which a pass may fail (:mod:`ge.tools.recovery`)."""

@@ -24,7 +24,8 @@ from typing import Any, NoReturn, cast
 from ge.ir.errors import GeError
 from ge.ir.registry import Registry
 from ge.ir.rewrite_log import Switches
-from ge.passes.pipelines import buffer_fusions, graph_fusions, needed_passes
+from ge.passes.pipelines import buffer_fusions, graph_fusions
+from ge.tools.compilation import NEEDED
 from ge.tools.rule_names import rule_names
 
 ROOT, EVERYTHING = "Switch", "ALL"
@@ -66,7 +67,7 @@ class _Reader:
                     defaults |= dict.fromkeys(SECTIONS[section](), state)
                 elif name not in known:
                     self._unknown((*where, name), f"there is no pass or rule '{name}'", known)
-                elif name in needed_passes() and not state:
+                elif name in NEEDED and not state:
                     logger.warning("pass '%s' stays on: nothing compiles without it", name)
                 else:
                     states[name] = state

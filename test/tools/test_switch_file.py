@@ -43,10 +43,11 @@ def test_all_is_about_the_passes_of_a_section_and_weaker_than_names(tmp_path: Pa
     assert off.allow_pass("convert-onnx-to-graph") and off.allow_pass("constant-fold")
 
 
-def test_what_nothing_compiles_without_stays_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    switches = read(tmp_path, '{"Switch": {"GraphFusion": {"constant-fold": "off"}}}')
+@pytest.mark.parametrize("name", ["constant-fold", "batch-norm-to-conv", "convert-onnx-to-graph", "insert-sync"])
+def test_what_nothing_compiles_without_stays_on(tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str) -> None:
+    switches = read(tmp_path, f'{{"Switch": {{"GraphFusion": {{"{name}": "off"}}}}}}')
     assert switches.states == {}
-    assert "pass 'constant-fold' stays on" in caplog.text
+    assert f"pass '{name}' stays on" in caplog.text
 
 
 @pytest.mark.parametrize("text", ["{}", '{"Switch": {}}', '{"Switch": {"GraphFusion": {}, "UBFusion": {}}}'])

@@ -20,6 +20,7 @@ from ge.dialects.graph import ConstantOp, HostOp
 from ge.dialects.graph.capabilities import obstacle
 from ge.dialects.graph.program import main_function
 from ge.dialects.onnx import OP_CLASSES, OPSET, Constant, OnnxOp
+from ge.dialects.onnx.microsoft import meaning_of
 from ge.dialects.onnx.ops import ML_DOMAIN
 from ge.dialects.onnx.registered import registered
 from ge.dialects.onnx.shapes.input_shapes import Asked
@@ -186,7 +187,7 @@ def _check_node(node: NodeProto, versions: Mapping[str, int]) -> Iterator[Findin
 
 
 def _is_unknown(operator: str, domain: str) -> bool:
-    """Whether neither the standard nor a plug-in says what an operator computes.
+    """Whether nothing says what an operator computes: the standard, a plug-in, or the meanings of com.microsoft.
 
     The preview domains of the standard run on the host.
     """
@@ -194,7 +195,8 @@ def _is_unknown(operator: str, domain: str) -> bool:
         return operator not in histories()
     if domain == ML_DOMAIN:
         return (domain, operator) not in OP_CLASSES
-    return not domain.startswith(STANDARD) and registered(domain, operator) is None
+    known = domain.startswith(STANDARD) or registered(domain, operator) is not None
+    return not known and meaning_of(domain, operator) is None
 
 
 def _check_inputs(graph: GraphProto, shapes: Mapping[str, Sequence[Asked]], name: str) -> Iterator[Finding]:

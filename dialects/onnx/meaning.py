@@ -26,8 +26,7 @@ from ge.dialects.onnx.custom import Custom
 from ge.dialects.onnx.functions import inline_functions, local_functions
 from ge.dialects.onnx.graph_builder import GraphBuilder
 from ge.dialects.onnx.kernels import KERNELS
-from ge.dialects.onnx.microsoft import DOMAIN as MICROSOFT
-from ge.dialects.onnx.microsoft import MEANINGS
+from ge.dialects.onnx.microsoft import meaning_of
 from ge.dialects.onnx.operators import ML_OPSET, OPSET
 from ge.dialects.onnx.ops import ML_DOMAIN, Constant, yielded
 from ge.dialects.onnx.protos import attribute_protos, plain_attributes, proto_of_type, text_notes
@@ -133,7 +132,7 @@ def _run_plain(op: OnnxOp, inputs: Sequence[Value]) -> Sequence[Value]:
     """The results of an operation without regions."""
     if isinstance(op, Custom) and (definition := op.definition) is not None:
         return _run_registered(op, definition, inputs)
-    if op.domain == MICROSOFT and (meaning := MEANINGS.get(op.op_type)) is not None:
+    if (meaning := meaning_of(op.domain, op.op_type)) is not None:
         return meaning(op, inputs)
     if op.domain not in ("", ML_DOMAIN):
         return _run_foreign(op, inputs)

@@ -197,3 +197,8 @@ MEANINGS: Mapping[str, Meaning] = {
     "QLinearGlobalAveragePool": qlinear_global_average_pool,
 }
 """What the operators of com.microsoft compute that have a meaning here; results that are not used are dropped."""
+
+
+def meaning_of(domain: str, op_type: str) -> Meaning | None:
+    """What an operator computes; None when nothing here says it."""
+    return MEANINGS.get(op_type) if domain == DOMAIN else None

@@ -31,11 +31,10 @@ def refuse_custom(module: ModuleOp) -> None:
     standard that the dialect has no class for (the preview domains), and those of com.microsoft that have a meaning,
     run on the host like all others.
     """
-    from ge.dialects.onnx import microsoft  # not before it is needed: it is of NumPy
+    from ge.dialects.onnx.microsoft import meaning_of  # not before it is needed: it is of NumPy
 
     custom = [op for op in module.walk() if isinstance(op, Custom) and not op.domain.startswith(STANDARD)]
-    known = {(microsoft.DOMAIN, name) for name in microsoft.MEANINGS}
-    found = [op for op in custom if op.definition is None and (op.domain, op.op_type) not in known]
+    found = [op for op in custom if op.definition is None and meaning_of(op.domain, op.op_type) is None]
     if not found:
         return
     nodes: dict[str, list[str]] = {}

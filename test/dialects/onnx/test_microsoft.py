@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from ge.dialects.onnx.meaning import run_module
 from ge.dialects.onnx.microsoft import DOMAIN, MEANINGS
 from ge.ir.errors import GeError
 from ge.targets.onnx.importer import import_model
+from ge.tools.compilation import CompileOptions
+from ge.tools.precheck import precheck
 
 
 def model_of(
@@ -35,7 +38,9 @@ def model_of(
         helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
         for name, value in inputs.items()
     ]
-    stored = [numpy_helper.from_array(value, name) for name, value in constants.items() if value is not None]
+    stored = [
+        numpy_helper.from_array(np.asarray(value), name) for name, value in constants.items() if value is not None
+    ]
     graph = helper.make_graph([node], "test", declared, [onnx.ValueInfoProto(name=name) for name in results], stored)
     imports = [helper.make_opsetid("", 17), helper.make_opsetid(DOMAIN, 1)]
     return helper.make_model(graph, opset_imports=imports, ir_version=9)
@@ -193,6 +198,14 @@ def test_they_run_on_the_host_of_a_compiled_model() -> None:
     expected = judged(model, inputs)[0][1]
     found = run_graph(compile_to_graph(model), inputs)["y"]
     np.testing.assert_array_equal(found, expected)
+
+
+def test_the_check_of_a_model_knows_them(tmp_path: Path) -> None:
+    model = model_of("QGemm", {"a0": np.zeros((2, 3), np.uint8)}, {
+        "a1": np.float32(1), "a2": np.uint8(0), "b0": np.zeros((3, 4), np.int8), "b1": np.float32(1), "b2": np.int8(0),
+    })  # fmt: skip
+    onnx.save(model, tmp_path / "model.onnx")
+    assert not precheck(CompileOptions(tmp_path / "model.onnx")).errors
 
 
 def test_every_meaning_is_tested() -> None:

@@ -32,6 +32,8 @@ class Outcome:
     """Whether something that must be equal is not."""
     limit: float = MAX_RELATIVE
     """Of the distance."""
+    own: float = 0.0
+    """How far the original is from itself when its inputs move by a rounding; known where the distance is too large."""
 
     @property
     def verdict(self) -> str:
@@ -40,12 +42,14 @@ class Outcome:
             return "**differs**"
         if self.distance is None:
             return "-"
-        return f"{self.distance:.0e}" if self.distance <= self.limit else f"**{self.distance:.0e}**"
+        if self.distance <= self.limit:
+            return f"{self.distance:.0e}"
+        return f"{self.distance:.0e} ({self.own:.0e})" if self.agrees else f"**{self.distance:.0e}** ({self.own:.0e})"
 
     @property
     def agrees(self) -> bool:
         """Whether the outputs are those of the original."""
-        return self.distance is not None and self.distance <= self.limit and not self.differs
+        return self.distance is not None and self.distance <= max(self.limit, 2 * self.own) and not self.differs
 
     @classmethod
     def of(cls, measured: Mapping[str, Any]) -> Outcome:
@@ -57,7 +61,8 @@ class Outcome:
         nodes, seconds = sum(measured["operators"].values()), min(measured["seconds"])
         differs = "distance" in agreement and distance is None
         limit = agreement.get("limit", MAX_RELATIVE)
-        return cls(nodes, seconds, measured["peak_megabytes"], distance, differs, limit)
+        own = agreement.get("own", 0.0)
+        return cls(nodes, seconds, measured["peak_megabytes"], distance, differs, limit, own)
 
 
 @dataclass(frozen=True)
@@ -182,7 +187,8 @@ def page(results: Mapping[str, Mapping[str, Any]], repeat: int) -> str:
         "its own, so its count is for information; ours are all of the standard. The last columns compare the outputs",
         "with those of the original in onnxruntime, its own optimisations off: the largest difference as a part of the",
         f"largest value of the output, {MAX_RELATIVE:.0e} allowed, {MAX_RELATIVE_FLOAT16:.0e} in float16; *differs* is",
-        "another integer or shape.",
+        "another integer or shape. Where a model differs by more, how far the original is from itself when its inputs",
+        "move by a rounding stands in parentheses; up to twice that counts as agreement.",
         "",
         *table(["model", "original", *TOOLS, *(f"{tool} differs by" for tool in (*OURS, *PEERS))], _node_rows(rows)),
         "",

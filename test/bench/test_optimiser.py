@@ -99,6 +99,9 @@ def test_totals_compare_with_the_better_peer() -> None:
         "wrong": result(1, 4, 4, 0.5, found=None),
         "far": result(1, 4, 4, 0.5, found=2e-4),
     }
+    assert not document.Outcome(1, 1.0, 1.0, 2e-4).agrees
+    assert document.Outcome(1, 1.0, 1.0, 2e-4, own=1.5e-4).agrees
+    assert not document.Outcome(1, 1.0, 1.0, 2e-4, own=0.5e-4).agrees
     rows = [document.Row.of(name, each) for name, each in results.items()]
     text = "\n".join(document.totals(rows))
     assert "never more nodes than the better of onnxsim and onnxslim: **4 of 5**" in text

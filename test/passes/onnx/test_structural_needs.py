@@ -12,6 +12,7 @@ from onnx import ModelProto, parser
 from onnx_models import ModelBuilder, run_pass, run_reference
 from xdsl.dialects.builtin import ModuleOp
 
+from ge.dialects.onnx import ABSENT
 from ge.ir.registry import context, registry
 from ge.passes.pipelines import onnx_pipeline
 from ge.targets.onnx.exporter import export_model
@@ -255,3 +256,37 @@ def test_passes_alone() -> None:
     module = ModuleOp([])
     for name in ("onnx-cse", "merge-constants", "fold-shape-ops", "sink-transpose"):
         run_pass(module, name)
+
+
+def test_unused_results_of_imported_operations() -> None:
+    """An If, an LSTM, a MaxPool and a Scan of which only some results are used, with the names and types of a model."""
+    text = """
+    <ir_version: 8, opset_import: ["" : 17]>
+    agraph (float[3,1,4] x, bool c) => (float[1,1,2] h, float[1,3,3] p, float[3,1,4] b, float[4] total)
+    <float[4] start = {0, 0, 0, 0}, int64[1] one = {1}>
+    {
+      y, h, unread = LSTM <hidden_size = 2> (x, weights, recurrent)
+      turned = Transpose <perm = [1, 0, 2]> (x)
+      p, positions = MaxPool <kernel_shape = [2]> (turned)
+      a, b, d = If(c) <
+        then_branch = yes () => (float[3,1,4] a1, float[3,1,4] b1, float[3,1,4] d1)
+          { a1 = Neg(x)  b1 = Exp(x)  d1 = Identity(x) },
+        else_branch = no () => (float[3,1,4] a2, float[3,1,4] b2, float[3,1,4] d2)
+          { a2 = Exp(x)  b2 = Sin(x)  d2 = Cos(x) }
+      >
+      flat = Squeeze(x, one)
+      total, rows = Scan <num_scan_inputs = 1, body = add (float[4] s, float[4] v) => (float[4] s2, float[4] row)
+        { s2 = Add(s, v)  row = Neg(v) }> (start, flat)
+    }
+    """
+    model = parser.parse_model(text)
+    random = np.random.default_rng(0)
+    for name, shape in (("weights", (1, 8, 4)), ("recurrent", (1, 8, 2))):
+        model.graph.initializer.append(onnx.numpy_helper.from_array(random.standard_normal(shape).astype("f4"), name))
+    for condition in (True, False):
+        feeds = {"x": random.standard_normal((3, 1, 4)).astype(np.float32), "c": np.array(condition)}
+        module = check(model, feeds)
+        results = {op.name: [result.type != ABSENT for result in op.results] for op in module.walk()}
+        assert results["onnx.LSTM"] == [False, True]
+        assert results["onnx.MaxPool"] == results["onnx.If"] == results["onnx.Scan"] == [True]
+        assert (count(module, "Cos"), count(module, "Neg")) == (0, 0)

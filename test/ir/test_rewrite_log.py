@@ -181,7 +181,7 @@ def test_a_failing_rule_names_itself_and_the_node() -> None:
         assert error.value.place == "<text>:4:3 (node 'a')"
 
 
-def test_rules_that_undo_each_other_are_all_named() -> None:
+def test_54_rules_that_undo_each_other_are_all_named() -> None:
     @rewrite_rule(arith.AddiOp)
     def to_sub(op: arith.AddiOp) -> bool:
         replace(op, arith.SubiOp(op.lhs, op.rhs))

@@ -56,7 +56,7 @@ def rule(report: dict[str, Any], name: str) -> dict[str, Any]:
     return next(each for each in report["rules"] if each["rule"] == name)
 
 
-def test_report_of_a_compilation_counts_joins_and_bytes(model: Path, tmp_path: Path) -> None:
+def test_58_report_of_a_compilation_counts_joins_and_bytes(model: Path, tmp_path: Path) -> None:
     report = report_of(ge_compiler, tmp_path, f"--model={model}", f"--output={tmp_path}/o.om", "--report=none")
     fused = rule(report, "fuse-conv-bn-relu")
     assert (fused["effect_times"], fused["match_times"]) == (1, 2)
@@ -119,7 +119,7 @@ def test_a_report_that_cannot_be_written_is_one_error(model: Path, tmp_path: Pat
     assert error.value.code == "GE1003"
 
 
-def test_switched_off_rules_do_nothing(model: Path, tmp_path: Path) -> None:
+def test_58_switched_off_rules_do_nothing(model: Path, tmp_path: Path) -> None:
     switches = tmp_path / "switches.json"
     switches.write_text('{"Switch": {"GraphFusion": {"swish": "off"}, "UBFusion": {"ALL": "off"}}}')
     arguments = [f"--model={model}", f"--output={tmp_path}/o.om", f"--fusion_switch_file={switches}", "--report=none"]
@@ -128,7 +128,7 @@ def test_switched_off_rules_do_nothing(model: Path, tmp_path: Path) -> None:
     assert not {"swish", "fuse-conv-bn-relu", "recognise-activations"} & {each["rule"] for each in report["rules"]}
 
 
-def test_near_misses_are_explained(model: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_66_near_misses_are_explained(model: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     ge_compiler.run(
         [f"--model={model}", f"--output={tmp_path}/o.om", "--explain-fusion=fuse-conv-bn-relu,mish", "--report=none"]
     )

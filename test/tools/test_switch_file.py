@@ -44,7 +44,7 @@ def test_all_is_about_the_passes_of_a_section_and_weaker_than_names(tmp_path: Pa
 
 
 @pytest.mark.parametrize("name", ["constant-fold", "batch-norm-to-conv", "convert-onnx-to-graph", "insert-sync"])
-def test_what_nothing_compiles_without_stays_on(tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str) -> None:
+def test_58_what_nothing_compiles_without_stays_on(tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str) -> None:
     switches = read(tmp_path, f'{{"Switch": {{"GraphFusion": {{"{name}": "off"}}}}}}')
     assert switches.states == {}
     assert f"pass '{name}' stays on" in caplog.text

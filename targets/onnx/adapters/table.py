@@ -10,6 +10,7 @@ from types import ModuleType
 from onnx import NodeProto, TypeProto
 
 from ge.targets.onnx.adapters import (
+    activations,
     arithmetic,
     axes,
     casts,
@@ -33,6 +34,7 @@ from ge.targets.onnx.adapters.schemas import histories, schema_at, version_befor
 from ge.targets.onnx.adapters.widenings import is_widening
 
 FAMILIES: tuple[ModuleType, ...] = (
+    activations,
     arithmetic,
     axes,
     casts,

@@ -74,7 +74,7 @@ def joined(concat: OnnxOp) -> bool:
         return False
     family = _family(first)
     rank = len(static_shape(first.results[0]) or ())
-    alone = all(value.has_one_use() for value in concat.operands)
+    alone = first.parent is concat.parent and all(value.has_one_use() for value in concat.operands)
     if (
         not alone
         or not all(part in family for part in parts)

@@ -12,6 +12,7 @@ import pytest
 from onnx import TensorProto
 from onnx_models import F32, ModelBuilder, assert_close, run_pass, run_reference
 
+from ge.passes.graph import report
 from ge.passes.onnx.fusion_rules import SHIPPED
 from ge.rules import load_rules
 from ge.rules.proof import prove
@@ -109,6 +110,16 @@ def test_needs_1_weights_from_a_node_and_behind_an_identity() -> None:
     y = m.node("BatchNormalization", m.node("Conv", x, m.node("Identity", w)), *m.statistics(3))
     m.output(y)
     assert check(m, "eliminate-identity", "onnx-fold-conv-bn") == {"Conv": 1}
+
+
+def test_needs_66_a_normalisation_that_stays_says_why() -> None:
+    m = ModelBuilder()
+    conv = m.node("Conv", m.input("x", 1, 2, 4, 4), m.node("Relu", m.input("w", 3, 2, 1, 1)))
+    m.output(m.node("BatchNormalization", conv, *m.statistics(3)))
+    module = import_model(m.build())
+    with report.collect() as found:
+        run_pass(module, "onnx-fold-conv-bn")
+    assert [miss.reason for miss in found.misses] == ["weights or bias are not constant"]
 
 
 def test_needs_15_outputs_in_between_and_second_users_stay() -> None:
@@ -223,7 +234,7 @@ PASSES = [
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_all_passes_together_in_both_orders(model: Callable[[ModelBuilder], None]) -> None:
+def test_needs_27_all_passes_together_in_both_orders(model: Callable[[ModelBuilder], None]) -> None:
     for order in (PASSES, PASSES[::-1]):
         m = ModelBuilder(opset=18)
         model(m)

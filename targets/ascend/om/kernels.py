@@ -11,6 +11,8 @@ from xdsl.rewriter import Rewriter
 
 from ge.dialects.cube.kernel import CubeKernelOp
 from ge.dialects.om import KernelOp
+from ge.dialects.onnx.shapes.types import value_of_type
+from ge.dialects.onnx.shapes.values import contradict
 from ge.ir.errors import GeError
 
 
@@ -47,6 +49,9 @@ def decode_host_kernel(name: str, binary: bytes, result_types: Sequence[Attribut
     if last is None or len(last.operands) != len(result_types):
         raise GeError("GE5005", f"kernel '{name}' of the host has other results than its operator")
     for value, type in zip(last.operands, result_types, strict=True):
+        if contradict(value_of_type(value.type), value_of_type(type)):
+            what = f"kernel '{name}' of the host gives {value.type}, its operator says {type}"
+            raise GeError("GE5005", what)
         Rewriter.replace_value_with_new_type(value, type)
     function.function_type = FunctionType.from_lists(list(function.function_type.inputs), result_types)
     return KernelOp(name, function.clone())

@@ -185,6 +185,27 @@ def test_tasks_that_contradict_the_graph_are_one_error(
     assert code_of(rebuilt(file, tasks=change)) == "GE5007"
 
 
+def test_a_kernel_of_the_host_gives_what_its_operator_says(file: bytes) -> None:
+    def wider(definition: ir.ModelDef) -> None:
+        """Let the positions of positive elements be of three numbers each, not of two."""
+        nonzero, end = definition.graph[0].op[4], definition.graph[0].op[5]
+        for desc in (nonzero.output_desc[0], end.input_desc[1]):
+            for dims in (desc.shape.dim, desc.attr["origin_shape"].list.i):
+                dims[0] = 3
+
+    container = read_container(rebuilt(file, model=wider), "x")
+    parts = [
+        (PartitionType(kind), bytes(part))
+        for kind, part in container.partitions.items()
+        if kind != PartitionType.MODEL_INOUT_INFO
+    ]
+    with pytest.raises(
+        GeError, match=r"kernel 'host\.count' of the host gives tensor<2x.*, its operator says"
+    ) as error:
+        read_module(b"".join(bytes(memoryview(piece)) for piece in pack_container("x", parts)))
+    assert error.value.code == "GE5005"
+
+
 def test_a_file_of_another_compiler_is_named(file: bytes) -> None:
     assert code_of(rebuilt(file, model=lambda m: setattr(m, "custom_version", "atc"))) == "GE5008"
 

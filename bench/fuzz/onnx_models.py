@@ -16,7 +16,8 @@ from bench.fuzz.round_trip import check_round_trip
 from bench.fuzz.sandbox import Progress
 from bench.fuzz.small_models import EXTERNAL_FILE, external_model, small_models
 from bench.fuzz.target import SeedFile, Target
-from bench.fuzz.verdict import PASSED
+from bench.fuzz.verdict import PASSED, Mismatch
+from ge.ir.errors import GeError
 from ge.ir.verifier import verify_module
 from ge.targets.ascend.om.reader import read_model
 from ge.targets.ascend.om.writer import model_bytes
@@ -83,7 +84,10 @@ class OnnxTarget(Target):
         progress.at("write")
         binary = model_bytes(module)
         progress.at("read")
-        read_model(binary)
+        try:
+            read_model(binary)
+        except GeError as error:
+            raise Mismatch(f"the file that was written cannot be read: {error.what}") from error
         progress.at("end")
         return PASSED
 

@@ -200,6 +200,7 @@ class _ModuleImporter:
             raise GeError(error.code, error.what, place, error.why, error.remedy) from error
 
     def _main(self, graph: GraphProto, importer: GraphImporter) -> FuncOp:
+        _refuse_equal_names(graph.output, self.model.name)
         block, results = importer.block(graph, {})
         block.add_op(ReturnOp(*results))
         inputs = graph_inputs(graph)
@@ -266,6 +267,16 @@ def _note_results(main: FuncOp, outputs: Sequence[ValueInfoProto]) -> None:
             notes = {**notes, **own_words, DIMS: names}
         entries.append(DictionaryAttr(notes))
     main.res_attrs = ArrayAttr(entries) if any(entry.data for entry in entries) else None
+
+
+def _refuse_equal_names(outputs: Sequence[ValueInfoProto], model: str) -> None:
+    """Raise GE1020 for two outputs of one name: callers ask for outputs by name."""
+    names: set[str] = set()
+    for info in outputs:
+        if info.name in names:
+            what = f"output '{info.name}' is listed twice"
+            raise GeError("GE1020", what, model, "Outputs are told apart by their names.", "List it once.")
+        names.add(info.name)
 
 
 def _opsets_attr(versions: Mapping[str, int]) -> DictionaryAttr:

@@ -142,6 +142,11 @@ BROKEN: dict[str, tuple[ModelProto, str, tuple[str, ...]]] = {
         "GE1020",
         ("'x'", "defined twice", "node 'n1' (Relu)"),
     ),
+    "output that is listed twice": (
+        changed(lambda proto: proto.graph.output.append(proto.graph.output[0])),
+        "GE1020",
+        ("output 'y'", "listed twice"),
+    ),
     "operator that does not exist": (model("[n1] y = Lost (x)"), "GE4001", ("Lost", "n1")),
     "operator of an unknown domain": (model("[n1] y = com.example.Lost (x)"), "GE4001", ("com.example", "Lost", "n1")),
     "operator that is newer than the opset": (

@@ -38,6 +38,7 @@ from ge.dialects.graph.movement import (
     ConcatOp,
     GatherChannelsOp,
     ReshapeOp,
+    SliceOp,
     TransDataOp,
     TransposeOp,
     ViewOp,
@@ -300,9 +301,24 @@ def _layer_norm(op: LayerNormOp) -> str | None:
 
 
 def _concat(op: ConcatOp) -> str | None:
-    if len(shape_of(op.y)) != 4 or op.axis.value.data % 4 != 1:
-        return "it does not join the channels of feature maps"
-    return _mixture(op.xs, range(shape_of(op.y)[1]))
+    if _joins_channels(op):
+        return _mixture(op.xs, range(shape_of(op.y)[1]))
+    return _rows_obstacle(shape_of(op.y), op.axis.value.data % len(shape_of(op.y)))
+
+
+def _joins_channels(op: ConcatOp) -> bool:
+    """Whether a concatenation is one of the channels of feature maps."""
+    return len(shape_of(op.y)) == 4 and op.axis.value.data % 4 == 1
+
+
+def _slice(op: SliceOp) -> str | None:
+    return _rows_obstacle(shape_of(op.x), op.axis.value.data)
+
+
+def _rows_obstacle(shape: Shape, axis: int) -> str | None:
+    """Whether what lies after `axis` is whole blocks, which kernels copy."""
+    inner = math.prod(shape[axis + 1 :])
+    return None if inner % C0 == 0 else f"{inner} elements after axis {axis} do not fill blocks"
 
 
 def _gather_channels(op: GatherChannelsOp) -> str | None:
@@ -364,6 +380,7 @@ _CHECKS: dict[type[Operation], Callable[[Any], str | None]] = {
     SoftmaxOp: _softmax,
     LayerNormOp: _layer_norm,
     ConcatOp: _concat,
+    SliceOp: _slice,
     GatherChannelsOp: _gather_channels,
     ReshapeOp: lambda op: None,
     CastOp: lambda op: None,
@@ -384,11 +401,17 @@ _FORMATS: dict[type[Operation], Callable[[Any], Sequence[Formats]]] = {
     BinaryOp: lambda op: _alike(op, op.kind.data),
     SoftmaxOp: lambda op: [Formats(("ND",), "ND")],
     LayerNormOp: lambda op: [Formats(("ND", None, None), "ND")],
-    ConcatOp: lambda op: [Formats(("NC1HWC0",) * len(op.operands), "NC1HWC0")],
+    ConcatOp: lambda op: _of_all(op, "NC1HWC0" if _joins_channels(op) else "ND"),
+    SliceOp: lambda op: [Formats(("ND",), "ND")],
     GatherChannelsOp: lambda op: [Formats(("NC1HWC0",) * len(op.operands), "NC1HWC0")],
     ReshapeOp: lambda op: [Formats(("ND",), "ND")],
     TransposeOp: lambda op: [Formats(("ND",), "ND")],
 }
+
+
+def _of_all(op: Operation, format: str) -> Sequence[Formats]:
+    """One format for all operands and the result."""
+    return [Formats((format,) * len(op.operands), format)]
 
 
 def _matrix_format(b: SSAValue) -> str:

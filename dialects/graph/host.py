@@ -27,7 +27,7 @@ from ge.dialects.graph.compute import (
     UnaryOp,
 )
 from ge.dialects.graph.constants import constant_array, dtype_of
-from ge.dialects.graph.movement import CastOp, ConcatOp, GatherChannelsOp, ReshapeOp, TransposeOp
+from ge.dialects.graph.movement import CastOp, ConcatOp, GatherChannelsOp, ReshapeOp, SliceOp, TransposeOp
 from ge.dialects.graph.program import ConstantOp, HostOp, YieldOp
 from ge.dialects.onnx import (
     ABSENT,
@@ -273,6 +273,12 @@ def _concat(region: HostRegion, op: ConcatOp) -> SSAValue:
     return region.onnx("Concat", [region.inside(x) for x in op.xs], op.y.type, {"axis": op.axis.value.data})
 
 
+def _slice(region: HostRegion, op: SliceOp) -> SSAValue:
+    start, axis = op.start.value.data, op.axis.value.data
+    bounds = [region.constant(np.array([n], np.int64)) for n in (start, start + op.size.value.data, axis)]
+    return region.onnx("Slice", [region.inside(op.x), *bounds], op.y.type)
+
+
 def _gather_channels(region: HostRegion, op: GatherChannelsOp) -> SSAValue:
     xs = [region.inside(x) for x in op.xs]
     if len(xs) > 1:
@@ -313,6 +319,7 @@ _EQUIVALENTS: dict[type[Operation], Callable[[HostRegion, Any], SSAValue]] = {
     LayerNormOp: _layer_norm,
     LrnOp: _lrn,
     ConcatOp: _concat,
+    SliceOp: _slice,
     GatherChannelsOp: _gather_channels,
     ReshapeOp: _reshape,
     TransposeOp: _transpose,

@@ -37,6 +37,7 @@ from ge.dialects.graph.movement import (
     ConcatOp,
     GatherChannelsOp,
     ReshapeOp,
+    SliceOp,
     TransDataOp,
     TransposeOp,
     ViewOp,
@@ -247,6 +248,7 @@ def _view(op: ViewOp, x: Array) -> Array:
 _MOVES: dict[type[Operation], Callable[[Any, Sequence[Array]], Array]] = {
     ConcatOp: lambda op, xs: np.concatenate(xs, axis=op.axis.value.data),
     GatherChannelsOp: lambda op, xs: numerics.gather_channels(xs, op.indices.get_values()),
+    SliceOp: lambda op, xs: numerics.slice_(xs[0], op.axis.value.data, op.start.value.data, op.size.value.data),
     ReshapeOp: lambda op, xs: xs[0].reshape(shape_of(op.y)),
     ViewOp: lambda op, xs: _view(op, xs[0]),
     TransposeOp: lambda op, xs: xs[0].transpose(op.perm.get_values()),

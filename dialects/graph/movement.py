@@ -41,6 +41,32 @@ class ConcatOp(TensorOp):
 
 
 @irdl_op_definition
+class SliceOp(TensorOp):
+    """`size` positions of `x` along `axis`, from `start` on."""
+
+    name = "graph.slice"
+
+    x = operand_def(TensorType)
+    y = result_def(TensorType)
+    axis = prop_def(Int)
+    start = prop_def(Int)
+    size = prop_def(Int)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$x `axis` $axis `start` $start `size` $size attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, x: SSAValue | Operation, axis: int, start: int, size: int) -> None:
+        x = SSAValue.get(x)
+        shape = shapes.slice_(shape_of(x), axis, start, size)
+        properties = {"axis": int_attr(axis), "start": int_attr(start), "size": int_attr(size)}
+        super().__init__(operands=[x], properties=properties, result_types=[like(x, shape)])
+
+    def infer_shape(self) -> Shape:
+        return shapes.slice_(shape_of(self.x), self.axis.value.data, self.start.value.data, self.size.value.data)
+
+
+@irdl_op_definition
 class GatherChannelsOp(TensorOp):
     """Channel j of the result is channel `indices[j]` of the inputs laid end to end along axis 1.
 
@@ -200,6 +226,7 @@ class ViewOp(TensorOp):
 
 MOVEMENT_OPS: list[type[Operation]] = [
     ConcatOp,
+    SliceOp,
     GatherChannelsOp,
     ReshapeOp,
     TransposeOp,

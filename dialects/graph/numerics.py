@@ -238,3 +238,8 @@ def binary(kind: BinaryKind, a: Array, b: Array) -> Array:
 def gather_channels(xs: Sequence[Array], indices: Sequence[int]) -> Array:
     """Channels `indices` of `xs` laid end to end."""
     return np.concatenate(xs, axis=1)[:, list(indices)]
+
+
+def slice_(x: Array, axis: int, start: int, size: int) -> Array:
+    """`size` positions along `axis`, from `start` on."""
+    return np.take(x, range(start, start + size), axis=axis)

@@ -156,6 +156,15 @@ def concat(shapes: Sequence[Shape], axis: int) -> Shape:
     return (*first[:axis], sum(shape[axis] for shape in shapes), *first[axis + 1 :])
 
 
+def slice_(x: Shape, axis: int, start: int, size: int) -> Shape:
+    """`size` positions of `x` along `axis`, counted from the front, from `start` on."""
+    if not 0 <= axis < len(x):
+        raise ValueError(f"axis {axis} is not one of the {len(x)} dimensions")
+    if start < 0 or size < 1 or start + size > x[axis]:
+        raise ValueError(f"positions {start} to {start + size - 1} are not inside a dimension of {x[axis]}")
+    return (*x[:axis], size, *x[axis + 1 :])
+
+
 def gather_channels(shapes: Sequence[Shape], indices: Sequence[int]) -> Shape:
     """Channels `indices` of `shapes` [N, C_i, ...] laid end to end: [N, len(indices), ...]."""
     n, channels, *spatial = concat(shapes, 1)

@@ -19,6 +19,7 @@ from ge.ir.attributes import layout_of
 from ge.ir.locations import node_names
 from ge.ir.printer import Locations, print_module
 from ge.ir.rewriting import check_legal, erase_if_unused, replace
+from ge.lowering.graph_to_tile.boxes import lower_slice
 from ge.lowering.graph_to_tile.convolution import lower_conv2d
 from ge.lowering.graph_to_tile.elementwise import lower_binary, lower_cast, lower_unary
 from ge.lowering.graph_to_tile.fusion import lower_fusion
@@ -46,6 +47,7 @@ LOWERINGS: Mapping[type[Operation], Lowering] = {
     graph.SoftmaxOp: lower_softmax,
     graph.LayerNormOp: lower_layer_norm,
     graph.ConcatOp: lower_concat,
+    graph.SliceOp: lower_slice,
     graph.GatherChannelsOp: lower_gather_channels,
     graph.TransDataOp: lower_trans_data,
     graph.FusionOp: lower_fusion,

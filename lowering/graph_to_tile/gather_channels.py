@@ -25,8 +25,9 @@ from xdsl.ir import SSAValue
 from ge.dialects.graph import ConcatOp, GatherChannelsOp
 from ge.dialects.graph.base import shape_of
 from ge.dialects.tile.text import Index
+from ge.lowering.graph_to_tile.boxes import lower_concat_of_rows
 from ge.lowering.graph_to_tile.builder import KernelBuilder
-from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel, storage_of
+from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, storage_of
 from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import deal_evenly, divisors
 
@@ -57,9 +58,9 @@ class Copy:
 
 
 def lower_concat(op: ConcatOp, target: Target) -> Outlined:
-    """The kernel of a concatenation of channels."""
+    """The kernel of a concatenation: of channels, or of plain tensors (see `boxes`)."""
     if len(shape_of(op.y)) != 4 or op.axis.value.data % 4 != 1:
-        raise no_kernel(op, "it does not join the channels of feature maps")
+        return lower_concat_of_rows(op, target)
     kernel = _channels_kernel("concat", op.xs, range(shape_of(op.y)[1]), op.y, target)
     return Outlined(kernel.kernel, list(op.xs), "ConcatD", attributes(concat_dim=1, N=len(op.xs)))
 

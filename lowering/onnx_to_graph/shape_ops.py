@@ -8,9 +8,19 @@ from itertools import accumulate, pairwise
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.movement import ConcatOp, GatherChannelsOp, TransposeOp
+from ge.dialects.graph.movement import ConcatOp, GatherChannelsOp, SliceOp, TransposeOp
 from ge.dialects.onnx import OnnxOp
-from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rules, axis_of, feature, is_feature, is_static, known_ints
+from ge.lowering.onnx_to_graph.rules import (
+    Emitter,
+    Results,
+    Rules,
+    axis_of,
+    feature,
+    is_feature,
+    is_static,
+    known,
+    known_ints,
+)
 
 CHANNELS = 1
 """The axis of the channels."""
@@ -47,18 +57,17 @@ def concat(op: OnnxOp, emit: Emitter) -> Results:
 
 
 def split(op: OnnxOp, emit: Emitter) -> Results:
-    """Split of channels into static parts."""
+    """Split into static parts."""
     x = feature(op, "input")
-    if x is None or axis_of(op.attribute("axis"), len(shape_of(x))) != CHANNELS:
+    if x is None or not all(is_static(result) for result in op.results):
         return None
-    if not all(is_static(result) for result in op.results):
-        return None
-    bounds = accumulate((shape_of(result)[CHANNELS] for result in op.results), initial=0)
-    return [_channels(emit, x, range(start, end)) for start, end in pairwise(bounds)]
+    axis = axis_of(op.attribute("axis"), len(shape_of(x)))
+    bounds = accumulate((shape_of(result)[axis] for result in op.results), initial=0)
+    return [_part(emit, x, axis, range(start, end)) for start, end in pairwise(bounds)]
 
 
 def slice_(op: OnnxOp, emit: Emitter) -> Results:
-    """Slice of channels with constant bounds, also backwards or with gaps; all other dimensions stay whole."""
+    """Slice with constant bounds: of channels also backwards or with gaps, of other dimensions as `_part` can."""
     x, starts, ends = feature(op, "data"), known_ints(op.operand("starts")), known_ints(op.operand("ends"))
     if x is None or starts is None or ends is None or len(shape_of(x)) < 2:
         return None
@@ -67,13 +76,47 @@ def slice_(op: OnnxOp, emit: Emitter) -> Results:
     steps = _ints_or(op.operand("steps"), [1] * len(starts))
     if axes is None or steps is None:
         return None
-    taken = {axis: range(size) for axis, size in enumerate(shape)}
+    y: SSAValue | None = x
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         axis = axis_of(axis, len(shape))
-        taken[axis] = range(shape[axis])[start:end:step]
-    if any(taken[axis] != range(size) for axis, size in enumerate(shape) if axis != CHANNELS):
+        taken = range(shape[axis])[start:end:step]
+        y = _part(emit, y, axis, taken) if y is not None and taken else None
+    return y
+
+
+def gather(op: OnnxOp, emit: Emitter) -> Results:
+    """Gather of one constant position, or of positions that follow each other."""
+    x, array = feature(op, "data"), known(op.operand("indices"))
+    if x is None or array is None or array.ndim > 1 or not array.size:
         return None
-    return _channels(emit, x, taken[CHANNELS]) if taken[CHANNELS] else None
+    axis = axis_of(op.attribute("axis"), len(shape_of(x)))
+    size = shape_of(x)[axis]
+    indices = [int(index) for index in array.reshape(-1)]
+    if not all(-size <= index < size for index in indices):
+        return None
+    first = indices[0] % size
+    if [index % size for index in indices] != list(range(first, first + len(indices))):
+        return None
+    return emit.reshape(emit.add(SliceOp(x, axis, first, len(indices))), shape_of(op.results[0]))
+
+
+def _part(emit: Emitter, x: SSAValue, axis: int, taken: range) -> SSAValue | None:
+    """The positions `taken` of an axis; of axes other than the channels in order, and every n-th only if all of those.
+
+    Every n-th position is one position of n, when the axis is seen as two.
+    """
+    shape = shape_of(x)
+    if axis == CHANNELS and len(shape) == 4:
+        return _channels(emit, x, taken)
+    if taken == range(shape[axis]):
+        return x
+    if taken.step == 1:
+        return emit.add(SliceOp(x, axis, taken.start, len(taken)))
+    if taken.step < 1 or shape[axis] % taken.step or taken != range(taken.start % taken.step, shape[axis], taken.step):
+        return None
+    seen = emit.reshape(x, (*shape[:axis], len(taken), taken.step, *shape[axis + 1 :]))
+    one = emit.add(SliceOp(seen, axis + 1, taken.start, 1))
+    return emit.reshape(one, (*shape[:axis], len(taken), *shape[axis + 1 :]))
 
 
 def _ints_or(value: SSAValue | None, default: list[int]) -> list[int] | None:
@@ -97,4 +140,5 @@ RULES: Rules = {
     "Concat": concat,
     "Split": split,
     "Slice": slice_,
+    "Gather": gather,
 }

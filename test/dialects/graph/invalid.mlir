@@ -178,3 +178,19 @@ func.func @main(%x: tensor<3x8xf16>, %s: tensor<8xf32>, %b: tensor<1xf32>) {
   %0 = graph.layer_norm %x, %s, %b epsilon 1.000000e-05 : (tensor<3x8xf16>, tensor<8xf32>, tensor<1xf32>) -> tensor<3x8xf16>
   func.return
 }
+
+// -----
+
+func.func @main(%x: tensor<3x8xf16>) {
+  // expected-error@+1 {{positions 6 to 9 are not inside a dimension of 8}}
+  %0 = graph.slice %x axis 1 start 6 size 4 : (tensor<3x8xf16>) -> tensor<3x4xf16>
+  func.return
+}
+
+// -----
+
+func.func @main(%x: tensor<3x8xf16>) {
+  // expected-error@+1 {{axis 2 is not one of the 2 dimensions}}
+  %0 = graph.slice %x axis 2 start 0 size 1 : (tensor<3x8xf16>) -> tensor<3x8xf16>
+  func.return
+}

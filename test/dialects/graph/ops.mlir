@@ -102,3 +102,10 @@ func.func @layer_norm(%x: tensor<3x8xf16>, %s: tensor<8xf32>, %b: tensor<8xf32>)
   %0 = graph.layer_norm %x, %s, %b epsilon 1.000000e-05 : (tensor<3x8xf16>, tensor<8xf32>, tensor<8xf32>) -> tensor<3x8xf16>
   func.return
 }
+
+// CHECK: func.func @slice
+func.func @slice(%x: tensor<3x8xf16>) {
+  // CHECK-NEXT: %0 = graph.slice %x axis 1 start 2 size 4 : (tensor<3x8xf16>) -> tensor<3x4xf16>
+  %0 = graph.slice %x axis 1 start 2 size 4 : (tensor<3x8xf16>) -> tensor<3x4xf16>
+  func.return
+}

@@ -89,7 +89,7 @@ REFUSED: list[tuple[Operation, str]] = [
     (graph.MatmulOp(value(3, 4), weights(4, 2), value(2, element_type=f32)), "the bias is not constant"),
     (graph.SoftmaxOp(value(3, 4), 0), "the axis is not the last"),
     (graph.SoftmaxOp(value(1, 10000), 1), "a row is longer"),
-    (graph.ConcatOp([value(1, 2), value(1, 2)], 1), "does not join the channels"),
+    (graph.ConcatOp([value(1, 2), value(1, 2)], 1), "do not fill blocks"),
     (graph.GatherChannelsOp([value(1, 1040, 1, 1)], range(1039, -1, -1)), "from 1040 places are more than 1024"),
     (graph.ConcatOp([value(1, 1, 1, 1)] * 1026, 1), "from 1026 places are more than 1024"),
     (

@@ -77,6 +77,7 @@ OPERATIONS: Sequence[Callable[[], Operation]] = [
     lambda: graph.LrnOp(values((1, 7, 2, 2))[0], 3, 0.5, 0.75, 1.0),
     lambda: graph.LayerNormOp(*values((2, 3, 8), (8,), (8,)), epsilon=1e-3),
     lambda: graph.ConcatOp(values((1, 2, 3), (1, 2, 2)), 2),
+    lambda: graph.SliceOp(values((2, 5, 3))[0], 1, 2, 3),
     lambda: graph.GatherChannelsOp(values((1, 2, 3, 3), (1, 3, 3, 3)), (4, 0, 0, 2)),
     lambda: graph.GatherChannelsOp(values((1, 4, 3, 3)), (3, 1)),
     lambda: graph.ReshapeOp(values((2, 6))[0], (3, 4)),

@@ -302,18 +302,39 @@ def test_slice_of_channels(starts: list[int], ends: list[int], axes: list[int] |
     assert on_host(check(model)) == []
 
 
-def test_slice_of_rows_stays_on_the_host() -> None:
+@pytest.mark.parametrize(
+    ("starts", "ends", "axes", "steps"),
+    [([1], [3], [2], [1]), ([0, 1], [1, 3], [0, 3], [1, 1]), ([1], [9], [3], [2]), ([-3], [-1], [2], [1])],
+)
+def test_slice_of_other_dimensions(starts: list[int], ends: list[int], axes: list[int], steps: list[int]) -> None:
+    """Runs of positions, and every second one of all."""
     model = ModelBuilder()
-    bounds = [model.constant([value], np.int64) for value in (0, 2, 2)]
+    bounds = [model.constant(value, np.int64) for value in (starts, ends, axes, steps)]
     model.output(model.node("Slice", model.input("x", 2, 6, 3, 4), *bounds))
-    assert on_host(check(model)) == ["Constant", "Constant", "Constant", "Slice"]
-
-
-def test_split_of_channels() -> None:
-    model = ModelBuilder()
-    model.node("Split", model.input("x", 2, 6, 3, 4), model.constant([1, 3, 2], np.int64), name="y", outputs=3, axis=1)
-    model.output("y", "y_1", "y_2")
     assert on_host(check(model)) == []
+
+
+@pytest.mark.parametrize(("starts", "ends", "steps"), [([-1], [-9], [-1]), ([0], [4], [3]), ([1], [7], [3])])
+def test_slice_that_stays_on_the_host(starts: list[int], ends: list[int], steps: list[int]) -> None:
+    """Backwards, and with gaps that do not divide the dimension or leave something out."""
+    model = ModelBuilder()
+    bounds = [model.constant(value, np.int64) for value in (starts, ends, [2], steps)]
+    model.output(model.node("Slice", model.input("x", 2, 6, 4 if starts == [0] else 9, 4), *bounds))
+    assert "Slice" in on_host(check(model))
+
+
+@pytest.mark.parametrize(("indices", "axis"), [(2, 0), (-1, 2), ([1, 2], 1), ([-2, -1], 0), ([[0]], 1)])
+def test_gather_of_positions_that_follow_each_other(indices: Any, axis: int) -> None:
+    model = ModelBuilder()
+    model.output(model.node("Gather", model.input("x", 3, 4, 5), model.constant(indices, np.int64), axis=axis))
+    assert on_host(check(model)) == ([] if np.ndim(indices) < 2 else ["Constant", "Gather"])
+
+
+@pytest.mark.parametrize("indices", [[2, 1], [0, 2], [0, 0], [-1, 0]])
+def test_other_gathers_stay_on_the_host(indices: list[int]) -> None:
+    model = ModelBuilder()
+    model.output(model.node("Gather", model.input("x", 3, 4, 5), model.constant(indices, np.int64), axis=1))
+    assert on_host(check(model)) == ["Constant", "Gather"]
 
 
 @pytest.mark.parametrize(

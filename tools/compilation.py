@@ -17,6 +17,7 @@ from io import StringIO
 from pathlib import Path
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ge.dialects.graph import HostOp, LaunchOp
@@ -28,7 +29,8 @@ from ge.ir.registry import context, registry
 from ge.ir.rewrite_log import RewriteLog, Switches, current_log, logger, observe
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
-from ge.passes.graph.plan_memory import MemoryPlan, plan_memory
+from ge.passes.graph.order_launches import program_work
+from ge.passes.graph.plan_memory import MemoryPlan, Planner, plan_memory
 from ge.passes.onnx.fusion_rules import FusionRulesPass
 from ge.passes.pipelines import (
     DEFAULT_LEVEL,
@@ -43,6 +45,7 @@ from ge.targets.onnx.importer import import_model
 from ge.tools.arrays import main_inputs
 from ge.tools.console import change, megabytes
 from ge.tools.fusion_report import ModuleWatcher
+from ge.tools.memory_picture import memory_page
 from ge.tools.pipeline import PassRunner, parse_pipeline
 from ge.tools.recovery import run_optional
 from ge.tools.traffic import access_bytes
@@ -62,10 +65,10 @@ LOWER = Stage("graph", ("convert-onnx-to-graph",))
 FUSE = Stage("graph-fused", ("{graph}",))
 ASSIGN = Stage("graph-assigned", ("assign-precision{{{precision}}}", "merge-host", "propagate-layout"))
 GROUP = Stage("graph-grouped", ("{kernels}",))
-TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc}}}",))
+TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc} double-buffer={double_buffer}}}",))
 CUBE = Stage("cube", ("convert-tile-to-cube{{soc={soc}}}",))
 PLAN = Stage("cube-planned", ("plan-buffers", "insert-sync"))
-PROGRAM = Stage("program", ("order-launches", "plan-memory{{soc={soc} reuse={reuse}}}", "check-memory"))
+PROGRAM = Stage("program", ("{order}", "plan-memory{{soc={soc} {memory}}}", "check-memory"))
 WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
 
 STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, GROUP, TILE, CUBE, PLAN, PROGRAM, WRITE)
@@ -84,6 +87,36 @@ WATCHED = (OPTIMISE, LOWER, FUSE, ASSIGN, GROUP)
 
 NO_FUSION = Switches(dict.fromkeys(fusion_passes(), False))
 """Every pass that makes one operation of several is off: a model compiles without them, too."""
+
+
+@dataclass(frozen=True)
+class MemoryOptions:
+    """How the memory of the device is used."""
+
+    reuse: bool = True
+    """Values that are not live at the same time share memory."""
+    optimize: str = "high"
+    """`high`: launches are ordered for little memory, and places are searched for; `low`: one greedy walk."""
+    limit: int = 0
+    """The most bytes of values that come and go; 0 is no limit."""
+    no_reuse: tuple[str, ...] = ()
+    """Nodes whose results share memory with nothing."""
+    double_buffer: bool = True
+    """Loops of kernels load the next tile while they compute on this one."""
+
+    @property
+    def planner(self) -> Planner:
+        """How places are found."""
+        return "search" if self.optimize == "high" else "greedy-by-size"
+
+    def plan(self, program: FuncOp) -> MemoryPlan:
+        """The plan of a device program."""
+        return plan_memory(program, self.reuse, self.planner, self.no_reuse)
+
+    def pass_options(self) -> str:
+        """The options of the pass `plan-memory`."""
+        no_reuse = f" no-reuse={shlex.quote(','.join(self.no_reuse))}" if self.no_reuse else ""
+        return f"reuse={str(self.reuse).lower()} planner={self.planner} limit={self.limit}{no_reuse}"
 
 
 @dataclass(frozen=True)
@@ -106,7 +139,9 @@ class CompileOptions:
     precision_mode: str = "force_fp16"
     keep_file: str | None = None
     """A file that says what keeps the precision of the model (:mod:`ge.passes.graph.keep`)."""
-    reuse_memory: bool = True
+    memory: MemoryOptions = MemoryOptions()
+    memory_page: bool = False
+    """Whether to draw the memory plan (:mod:`ge.tools.memory_picture`)."""
     debug_dir: Path | None = None
 
 
@@ -127,6 +162,10 @@ class Program:
     """What the device program of a model consists of."""
 
     memory: MemoryPlan
+    least_memory: int
+    """Bytes of values that no order of the launches could do without."""
+    memory_page: str
+    """The picture of the plan as HTML, when it was asked for."""
     kernels: int
     launches: int
     host_operators: int
@@ -214,9 +253,12 @@ def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
         "kernels": kernel_pipeline(options.level),
         "soc": load_soc(options.soc).name,
         "name": options.model.stem,
-        "reuse": str(options.reuse_memory).lower(),
+        "order": "order-launches" if options.memory.optimize == "high" else "",
+        "memory": options.memory.pass_options(),
+        "double_buffer": str(options.memory.double_buffer).lower(),
     }
-    passes = parse_pipeline(",".join(text.format(**values) for text in stage.passes), registry())
+    texts = (text.format(**values) for text in stage.passes)
+    passes = parse_pipeline(",".join(filter(None, texts)), registry())
     if stage is OPTIMISE and options.rule_files:
         passes.append(FusionRulesPass(options.rule_files))
     return passes
@@ -252,8 +294,11 @@ def _examine(program: ModuleOp, options: CompileOptions, unfused_bytes: int) -> 
     after = access_bytes(main)
     moved = f"{megabytes(unfused_bytes)} -> {megabytes(after)}"
     logger.info("memory access %s by fusion: %s in each run", change(unfused_bytes, after), moved)
+    plan = options.memory.plan(main)
     return Program(
-        memory=plan_memory(main, reuse=options.reuse_memory),
+        memory=plan,
+        least_memory=program_work(main).least_bytes,
+        memory_page=memory_page(options.model.stem, main, plan) if options.memory_page else "",
         kernels=sum(op.name == "cube.kernel" for op in program.ops),
         launches=sum(isinstance(op, LaunchOp) for op in main.body.block.ops),
         host_operators=sum(isinstance(op, HostOp) for op in main.body.block.ops),

@@ -34,10 +34,12 @@ from ge.targets.onnx.importer import import_model
 from ge.tools import cli
 from ge.tools.agreement import Agreement, compare
 from ge.tools.arrays import InputInfo, random_inputs
-from ge.tools.compilation import NO_FUSION, STAGES, CompileOptions, compile_model, stage_passes
+from ge.tools.compilation import NO_FUSION, STAGES, CompileOptions, MemoryOptions, compile_model, stage_passes
 from ge.tools.console import print_table
 from ge.tools.explanations import explanations
 from ge.tools.fusion_report import report_facts, write_report
+from ge.tools.memory_config import MemoryConfig, read_memory_config
+from ge.tools.memory_picture import write_page
 from ge.tools.om_modes import record_command, run_om_mode
 from ge.tools.options import Option, options_help, parse_options
 from ge.tools.pipeline import pipeline_text
@@ -74,6 +76,10 @@ OPTIONS = (
     Option("explain-fusion", "RULE", "say where this rule or pass nearly applies, and why it does not"),
     Option("strict", "", "an optimisation that fails is an error; without it, it is left out with a warning"),
     Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory"),
+    Option("no_reuse", "NAMES", "nodes whose results share memory with nothing, separated by commas"),
+    Option("memory_optimize", "low|high", "how hard to look for a small memory plan (default high)"),
+    Option("optimization_config", "FILE", "a JSON file that says how memory is used: docs/memory.md"),
+    Option("memory_report", "FILE", "draw the memory plan, address over time, as an HTML page"),
     Option("dump_shape", "true|false", "true: print the shape of every value, and the rule that it follows from"),
     Option("debug", "DIR", "write the module after each stage as DIR/NN-stage.mlir, and log every fusion"),
     Option(
@@ -115,8 +121,21 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         rule_files=rule_files,
         precision_mode=values.get("precision_mode", CompileOptions.precision_mode),
         keep_file=values.get("keep_dtype"),
-        reuse_memory=values.get("disable_reuse_memory") != "1",
+        memory=_memory_options(values),
+        memory_page="memory_report" in values,
         debug_dir=Path(values["debug"]) if "debug" in values else None,
+    )
+
+
+def _memory_options(values: Mapping[str, str]) -> MemoryOptions:
+    """How memory is used. Raises what reading the file of --optimization_config raises."""
+    config = read_memory_config(values["optimization_config"]) if "optimization_config" in values else MemoryConfig()
+    return MemoryOptions(
+        reuse=config.reuse_memory and values.get("disable_reuse_memory") != "1",
+        optimize=values.get("memory_optimize", MemoryOptions.optimize),
+        limit=config.workspace_bytes,
+        no_reuse=tuple(filter(None, values.get("no_reuse", "").split(","))),
+        double_buffer=config.enable_double_buffer,
     )
 
 
@@ -201,15 +220,18 @@ def run(args: Sequence[str]) -> None:
     compilation = compile_model(options, watch="fusion_report" in values)
     if compilation.watcher is not None:
         write_report(report_facts(str(options.model), compilation.log, compilation.watcher), values["fusion_report"])
+    if options.memory_page:
+        write_page(values["memory_report"], compilation.program.memory_page)
     for line in explanations(_explained(values), compilation.log):
         print(line, file=sys.stderr)
     record_command(compilation.module, values, OPTIONS, cli.split_plugins(args)[0])
     write_module(compilation.module, file)
+    file_bytes = file.stat().st_size
     facts: dict[str, Any] = {
         "version": ge.__version__,
         "model": str(options.model),
         "output": str(file),
-        "compilation": compilation_facts(compilation, _weight_bytes(compilation.module), file.stat().st_size),
+        "compilation": compilation_facts(compilation, options.memory, _weight_bytes(compilation.module), file_bytes),
         **shapes,
     }
     agreements: list[Agreement] = []

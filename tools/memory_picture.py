@@ -14,8 +14,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
 from ge.dialects.om.values import NO_OFFSET, value_bytes
+from ge.ir.errors import GeError
 from ge.ir.functions import body_of
 from ge.ir.locations import node_names
+from ge.ir.weights import atomic_write
 from ge.passes.graph.order_launches import program_work
 from ge.passes.graph.plan_memory import MemoryPlan, value_roots
 from ge.tools.console import megabytes
@@ -98,6 +100,15 @@ def memory_page(title: str, program: FuncOp, plan: MemoryPlan) -> str:
         fullest=fullest,
         rows="\n".join(map(_row, live)),
     )
+
+
+def write_page(path: str, page: str) -> None:
+    """Write a page. Raises GE1003."""
+    try:
+        with atomic_write(path) as stream:
+            stream.write(page.encode())
+    except OSError as error:
+        raise GeError("GE1003", f"cannot write '{path}': {error.strerror or error}", path) from error
 
 
 def _fullest_step(found: Sequence[Rectangle], steps: int) -> int:

@@ -13,12 +13,14 @@ from typing import Any
 
 from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
 from ge.tools.agreement import Agreement
-from ge.tools.compilation import Compilation
+from ge.tools.compilation import Compilation, MemoryOptions
 from ge.tools.console import change, megabytes, print_facts, print_table
 from ge.tools.custom_costs import custom_costs
 
 
-def compilation_facts(compilation: Compilation, weight_bytes: int, file_bytes: int) -> dict[str, Any]:
+def compilation_facts(
+    compilation: Compilation, options: MemoryOptions, weight_bytes: int, file_bytes: int
+) -> dict[str, Any]:
     """What is known of a compilation."""
     program, memory = compilation.program, compilation.program.memory
     return {
@@ -36,6 +38,11 @@ def compilation_facts(compilation: Compilation, weight_bytes: int, file_bytes: i
             "values": memory.arena_size,
             "values_without_reuse": memory.size_without_reuse,
             "values_lower_bound": memory.lower_bound,
+            "values_lower_bound_of_any_order": program.least_memory,
+            "values_limit": options.limit or None,
+            "reuse": options.reuse,
+            "planner": options.planner,
+            "double_buffer": options.double_buffer,
             "inputs_and_outputs": memory.io_size,
         },
         "weight_bytes": weight_bytes,
@@ -73,11 +80,19 @@ def print_compilation(facts: dict[str, Any]) -> None:
             "kernels": f"{facts['kernels']}, launched {facts['launches']} times",
             "on the host": f"{facts['host_operators']} operators",
             "values": f"{megabytes(memory['values'])} of memory (without reuse {without_reuse}, at least {at_least})",
+            "memory plan": _plan_text(memory),
             "inputs, outputs": megabytes(memory["inputs_and_outputs"]),
             "weights": megabytes(facts["weight_bytes"]),
             "file": megabytes(facts["file_bytes"]),
         }
     )
+
+
+def _plan_text(memory: dict[str, Any]) -> str:
+    """How memory was planned."""
+    limit = "no limit" if memory["values_limit"] is None else f"at most {megabytes(memory['values_limit'])} of values"
+    reuse = f"by {memory['planner']}" if memory["reuse"] else "nothing is reused"
+    return f"{reuse}, {limit}, {'two buffers' if memory['double_buffer'] else 'one buffer'} for each loop of a kernel"
 
 
 def run_facts(statistics: RunStatistics) -> dict[str, Any]:

@@ -182,6 +182,12 @@ _OPTIONS = {
         "A SoC file is TOML and has every entry that targets/ascend/soc/ascend310p3.toml has.",
         "Correct the entry named here.",
     ),
+    "GE2031": ErrorKind(
+        "optimisation config is wrong",
+        "The file of --optimization_config is one JSON object: "
+        '{"memory_optimization": {"reuse_memory": true, "workspace_size": 1024, "enable_double_buffer": true}}.',
+        "Correct the file at the place that the message names.",
+    ),
     "GE2030": ErrorKind(
         "fusion switch file is wrong",
         "The file of --fusion_switch_file has another form than ATC's, or switches something that does not exist.",
@@ -328,6 +334,11 @@ _COMPILE: dict[str, ErrorKind] = {
         "operation has no kernel",
         "The operation was assigned to the AI Core, but no kernel covers its shapes or parameters.",
         "Report the operation: ge.dialects.graph.capabilities should have kept it on the host.",
+    ),
+    "GE4024": ErrorKind(
+        "values take more memory than they may",
+        "The values that are live at one moment take more than the workspace_size of --optimization_config.",
+        "Take a smaller batch or input, --memory_optimize=high, reuse_memory, or a larger workspace_size.",
     ),
     "GE4023": ErrorKind(
         "memory plan is wrong",

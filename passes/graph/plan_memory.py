@@ -18,7 +18,7 @@ Running the pass again gives the same plan.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -35,7 +35,7 @@ from ge.ir.attributes import WeightsAttr
 from ge.ir.constants import array_of
 from ge.ir.errors import GeError
 from ge.ir.functions import body_of
-from ge.ir.locations import where
+from ge.ir.locations import node_names, where
 from ge.maths.intervals import Interval, lower_bound
 from ge.maths.layouts import round_up
 from ge.maths.placement import PLANNERS, Lifetimes
@@ -67,10 +67,13 @@ class MemoryPlan:
         return self.arena_size + self.io_size
 
 
-def plan_memory(program: FuncOp, reuse: bool = True, planner: Planner = "search") -> MemoryPlan:
+def plan_memory(
+    program: FuncOp, reuse: bool = True, planner: Planner = "search", no_reuse: Collection[str] = ()
+) -> MemoryPlan:
     """The places of all values of a device program. Raises GE3004 for an operation that is not of that level.
 
-    Without ``reuse`` every value keeps its slot for the whole run, which helps to look at them afterwards.
+    Without ``reuse`` every value keeps its slot for the whole run, which helps to look at them afterwards; ``no_reuse``
+    does that for the results of some nodes of the model.
     """
     operations = list(body_of(program).ops)
     root = value_roots(program, operations)
@@ -79,7 +82,10 @@ def plan_memory(program: FuncOp, reuse: bool = True, planner: Planner = "search"
     own = dict.fromkeys([*program.body.block.args, *(value for value in returned if value not in offsets)])
     intervals = _lifetimes(operations, root, exclude={*own, *offsets})
     last = len(operations)
-    placed = [each if reuse else Interval(0, last, each.size) for each in intervals.values()]
+    placed = [
+        each if reuse and not names_any(value, no_reuse) else Interval(0, last, each.size)
+        for value, each in intervals.items()
+    ]
     placement = PLANNERS[planner](Lifetimes(placed), ALIGNMENT)
     offsets.update(zip(intervals, placement.offsets, strict=True))
     end = arena_size = round_up(placement.peak, ALIGNMENT)
@@ -149,14 +155,20 @@ class PlanMemoryPass(ModulePass):
 
     reuse: bool = True
     planner: Planner = "search"
+    no_reuse: tuple[str, ...] = ()
+    """Names of nodes whose results share memory with nothing."""
+    limit: int = 0
+    """The most bytes that the values that come and go may take; 0 is no limit."""
     soc: str = "Ascend310P3"
     """The SoC whose memory must be large enough."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for program in op.ops:
             if isinstance(program, FuncOp) and not program.is_declaration:
-                plan = plan_memory(program, self.reuse, self.planner)
+                plan = plan_memory(program, self.reuse, self.planner, self.no_reuse)
                 _check_size(plan, load_soc(self.soc), program)
+                if self.limit and plan.arena_size > self.limit:
+                    raise _over_limit(program, plan, self.limit)
                 _write(program, plan)
 
 
@@ -166,6 +178,37 @@ def _check_size(plan: MemoryPlan, soc: Soc, program: FuncOp) -> None:
     if needed > soc.memory_bytes:
         what = f"the model needs {needed} bytes ({plan.weight_size} for weights), {soc.name} has {soc.memory_bytes}"
         raise GeError("GE4022", what, where(program))
+
+
+def _over_limit(program: FuncOp, plan: MemoryPlan, limit: int) -> GeError:
+    """The error about a program that needs more than it may have: it names the largest values at the fullest step."""
+    operations = list(body_of(program).ops)
+    root = value_roots(program, operations)
+    arena = {value for value, offset in plan.offsets.items() if 0 <= offset < plan.arena_size}
+    constants = {value for op in operations if isinstance(op, ConstantOp) for value in op.results}
+    intervals = _lifetimes(operations, root, exclude={*root} - arena | constants)
+    fullest = max(
+        range(len(operations)),
+        key=lambda step: sum(each.size for each in intervals.values() if each.start <= step <= each.end),
+    )
+    live = sorted(
+        (value for value, each in intervals.items() if each.start <= fullest <= each.end),
+        key=lambda value: -intervals[value].size,
+    )
+    largest = ", ".join(f"{_node(value)} ({intervals[value].size} bytes)" for value in live[:5])
+    what = f"values need {plan.arena_size} bytes at the same time, {limit} are allowed; most take: {largest}"
+    return GeError("GE4024", what, where(operations[fullest]))
+
+
+def _node(value: SSAValue) -> str:
+    """The name of the node that makes a value."""
+    names = node_names(value.owner) if isinstance(value.owner, Operation) else ()
+    return f"'{names[-1]}'" if names else f"%{value.name_hint or '?'}"
+
+
+def names_any(value: SSAValue, names: Collection[str]) -> bool:
+    """Whether one of the nodes that a value comes from is named."""
+    return bool(names) and isinstance(value.owner, Operation) and not {*names}.isdisjoint(node_names(value.owner))
 
 
 def _write(program: FuncOp, plan: MemoryPlan) -> None:

@@ -2,7 +2,8 @@
 
 Whole models that compute in float16 agree with a float32 reference when the cosine is at least 0.9999, the largest
 difference is at most 0.4 % of the largest value, and the same class is on top. Models in float32 must agree to
-1e-5 of the largest value plus 1e-5 of each value. Integers and booleans must be equal.
+1e-5 of the largest value plus 1e-5 of each value. Integers and booleans must be equal. :class:`Tolerance` replaces the
+rule for floats: every difference is then at most ``atol`` plus ``rtol`` of the value, as :func:`numpy.allclose` has it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,31 @@ MAX_RELATIVE = 4e-3
 FLOAT32_TOLERANCE = 1e-5
 
 
+WORST = 10
+"""How many elements are listed of an output that differs."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """A rule for each element, asked for by the user."""
+
+    rtol: float
+    atol: float = 0.0
+
+
+@dataclass(frozen=True)
+class Worst:
+    """An element that is far from the reference."""
+
+    index: tuple[int, ...]
+    value: float
+    expected: float
+
+    def __str__(self) -> str:
+        where = ", ".join(map(str, self.index))
+        return f"[{where}] is {self.value:.7g}, the reference has {self.expected:.7g}"
+
+
 @dataclass(frozen=True)
 class Agreement:
     """One output compared with the reference."""
@@ -35,6 +61,10 @@ class Agreement:
     """Whether the largest element of each row is the same; None for outputs that are not rows of classes."""
     max_ulp: int | None = None
     """Largest difference in steps of float16; None for integers."""
+    relative_l2: float = 0.0
+    """The length of the difference as a part of the length of the reference."""
+    worst: tuple[Worst, ...] = ()
+    """The elements that are furthest from the reference, when the output differs; at most 10."""
     problem: str = ""
     """What cannot be compared: another shape, a missing output."""
 
@@ -56,51 +86,86 @@ class Agreement:
         return f"{self.name}: {verdict}: {', '.join(parts)}"
 
 
-def compare(outputs: Mapping[str, Any], reference: Mapping[str, Any], *, half: bool) -> list[Agreement]:
+def compare(
+    outputs: Mapping[str, Any], reference: Mapping[str, Any], *, half: bool, tolerance: Tolerance | None = None
+) -> list[Agreement]:
     """Compare outputs by name; those of other names by position. ``half``: the model computes in float16."""
+    judge = Judge(half, tolerance)
     if set(outputs) != set(reference) and len(outputs) == len(reference):
         outputs = dict(zip(reference, outputs.values(), strict=True))
     return [
-        _compare(name, outputs[name], expected, half)
+        judge.compare(name, outputs[name], expected)
         if name in outputs
         else Agreement(name, False, problem="the output is missing")
         for name, expected in reference.items()
     ]
 
 
-def _compare(name: str, value: Any, expected: Any, half: bool) -> Agreement:
-    if isinstance(expected, list):
-        return _compare_lists(name, cast("list[Any]", value), cast("list[Any]", expected), half)
-    found, wanted = np.asarray(value), np.asarray(expected)
-    if found.shape != wanted.shape:
-        return Agreement(name, False, problem=f"shape {list(found.shape)}, but the reference has {list(wanted.shape)}")
-    if wanted.dtype.kind not in "fcV":  # V: bfloat16 and smaller
-        equal = bool(np.array_equal(found, wanted))
-        return Agreement(name, equal, problem="equal" if equal else "not equal")
-    return _compare_floats(name, found.astype(np.float64), wanted.astype(np.float64), half)
+@dataclass(frozen=True)
+class Judge:
+    """What decides whether a value agrees with that of the reference."""
+
+    half: bool
+    """Whether it was computed in float16."""
+    tolerance: Tolerance | None = None
+    top1: bool = True
+    """Whether the largest element of each row must be the same; for values inside a model it need not."""
+
+    def compare(self, name: str, value: Any, expected: Any) -> Agreement:
+        """Compare one value, of whatever kind."""
+        if isinstance(expected, list):
+            return self._compare_lists(name, cast("list[Any]", value), cast("list[Any]", expected))
+        found, wanted = np.asarray(value), np.asarray(expected)
+        if found.shape != wanted.shape:
+            what = f"shape {list(found.shape)}, but the reference has {list(wanted.shape)}"
+            return Agreement(name, False, problem=what)
+        if wanted.dtype.kind not in "fcV":  # V: bfloat16 and smaller
+            equal = bool(np.array_equal(found, wanted))
+            return Agreement(name, equal, problem="equal" if equal else "not equal")
+        return self._compare_floats(name, found.astype(np.float64), wanted.astype(np.float64))
+
+    def _compare_lists(self, name: str, value: list[Any], expected: list[Any]) -> Agreement:
+        """The first element that differs, or agreement."""
+        if len(value) != len(expected):
+            return Agreement(name, False, problem=f"{len(value)} elements, but the reference has {len(expected)}")
+        pairs = enumerate(zip(value, expected, strict=True))
+        parts = [self.compare(f"{name}[{number}]", *each) for number, each in pairs]
+        return next((part for part in parts if not part.passed), Agreement(name, True, problem="a sequence"))
+
+    def _compare_floats(self, name: str, found: Floats, wanted: Floats) -> Agreement:
+        finite = np.isfinite(wanted)
+        if not np.array_equal(np.isfinite(found), finite):
+            return Agreement(name, False, worst=_worst(found, wanted), problem="not the same elements are finite")
+        a, b = found[finite], wanted[finite]
+        error, size = np.abs(a - b), np.abs(b)
+        max_error, largest = float(error.max(initial=0.0)), float(size.max(initial=0.0))
+        cosine, top1 = _cosine(a, b), _same_top1(found, wanted) if self.top1 else None
+        if self.tolerance is not None:
+            passed = bool((error <= self.tolerance.atol + self.tolerance.rtol * size).all())
+        elif self.half:
+            passed = cosine >= MIN_COSINE and max_error <= MAX_RELATIVE * largest and top1 is not False
+        else:
+            passed = bool((error <= FLOAT32_TOLERANCE * (largest + size)).all())
+        norm = float(np.linalg.norm(b))
+        l2 = float(np.linalg.norm(a - b)) / norm if norm else max_error
+        worst = () if passed else _worst(found, wanted)
+        return Agreement(name, passed, max_error, largest, cosine, top1, _max_ulp(a, b), l2, worst)
 
 
-def _compare_lists(name: str, value: list[Any], expected: list[Any], half: bool) -> Agreement:
-    """The first element that differs, or agreement."""
-    if len(value) != len(expected):
-        return Agreement(name, False, problem=f"{len(value)} elements, but the reference has {len(expected)}")
-    parts = [_compare(f"{name}[{i}]", *each, half) for i, each in enumerate(zip(value, expected, strict=True))]
-    return next((part for part in parts if not part.passed), Agreement(name, True, problem="a sequence"))
-
-
-def _compare_floats(name: str, found: Floats, wanted: Floats, half: bool) -> Agreement:
-    finite = np.isfinite(wanted)
-    if not np.array_equal(np.isfinite(found), finite):
-        return Agreement(name, False, problem="not the same elements are finite")
-    a, b = found[finite], wanted[finite]
-    error, size = np.abs(a - b), np.abs(b)
-    max_error, largest = float(error.max(initial=0.0)), float(size.max(initial=0.0))
-    cosine, top1 = _cosine(a, b), _same_top1(found, wanted)
-    if half:
-        passed = cosine >= MIN_COSINE and max_error <= MAX_RELATIVE * largest and top1 is not False
-    else:
-        passed = bool((error <= FLOAT32_TOLERANCE * (largest + size)).all())
-    return Agreement(name, passed, max_error, largest, cosine, top1, _max_ulp(a, b))
+def _worst(found: Floats, wanted: Floats) -> tuple[Worst, ...]:
+    """The elements with the largest differences that are not zero; those that are finite in one of both come first."""
+    with np.errstate(invalid="ignore"):
+        error = np.abs(found - wanted)
+    error[np.isfinite(found) != np.isfinite(wanted)] = np.inf
+    error[np.isnan(error)] = 0
+    flat = error.ravel()
+    order = np.argsort(-flat, kind="stable")[:WORST]
+    places: list[tuple[int, ...]] = [
+        tuple(int(each) for each in np.asarray(np.unravel_index(index, error.shape), np.int64))
+        for index in order
+        if flat[index]
+    ]
+    return tuple(Worst(place, float(found[place]), float(wanted[place])) for place in places)
 
 
 def _same_top1(found: Floats, wanted: Floats) -> bool | None:

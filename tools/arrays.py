@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -122,13 +122,29 @@ def _read_tensor(path: Path) -> Any:
 
 
 def write_outputs(outputs: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Write every array as ``<name>.npy``; the files. Raises GE1003."""
+    """Write every array as ``<name>.npy``; the files. Raises GE1003.
+
+    What no file name can hold becomes ``_``; names that become equal get a number. A sequence is one file for each
+    element, an optional value that is absent none.
+    """
     files: list[Path] = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name, value in outputs.items():
-            files.append(folder / f"{re.sub(r'[^A-Za-z0-9_.-]', '_', name)}.npy")
-            np.save(files[-1], np.asarray(value))
+        for name, value in _arrays_in(outputs):
+            stem = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+            number = sum(file.name == f"{stem}.npy" or re.sub(r"~\d+$", "", file.stem) == stem for file in files)
+            files.append(folder / f"{stem}{f'~{number}' if number else ''}.npy")
+            np.save(files[-1], value)
     except OSError as error:
         raise GeError("GE1003", f"cannot write to '{folder}': {error.strerror or error}") from error
     return files
+
+
+def _arrays_in(values: Mapping[str, Any]) -> Iterator[tuple[str, NDArray[Any]]]:
+    """The arrays in named values, those of sequences with their number after the name."""
+    for name, value in values.items():
+        if isinstance(value, list):
+            elements = cast("list[Any]", value)
+            yield from _arrays_in({f"{name}.{number}": each for number, each in enumerate(elements)})
+        elif value is not None:
+            yield name, np.asarray(value)

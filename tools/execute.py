@@ -14,14 +14,15 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import Float16Type, ModuleOp
+from xdsl.dialects.builtin import ArrayAttr, Float16Type, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge.dialects.cube.kernel import AllocOp, CubeKernelOp
 from ge.dialects.graph import LaunchOp
@@ -30,6 +31,7 @@ from ge.ir.attributes import layout_of
 from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
 from ge.ir.functions import body_of
+from ge.ir.locations import node_names
 from ge.ir.registry import context
 from ge.maths.layouts import storage_shape
 from ge.passes.cube.insert_sync import InsertSync
@@ -52,6 +54,14 @@ class Executable(ABC):
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         """Run once."""
 
+    def run_tapped(self, inputs: Mapping[str, Any], tap: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Run once; the outputs, and the values inside that the patterns ``tap`` name, by the name of their node.
+
+        Raises GE6012 for a pattern that names nothing, GE2006 at a level that gives no values inside.
+        """
+        what = f"values inside a model are given by .om files and onnx operations, not at level '{self.level}'"
+        raise GeError("GE2006", what)
+
 
 class OmExecutable(Executable):
     """An OM file."""
@@ -59,19 +69,21 @@ class OmExecutable(Executable):
     level = "om"
     half = True
 
-    def __init__(self, source: str | Path | bytes, strict: bool) -> None:
+    def __init__(self, source: str | Path | bytes, strict: bool, profile: bool = True) -> None:
         from ge.targets.ascend.om.reader import read_model
         from ge.targets.ascend.runtime.model import Model
 
         model = read_model(source)
         self.inputs = tuple(InputInfo(name, value.type) for name, value in model.inputs.items())
-        self._model = Model(model, strict=strict)
+        self.model = Model(model, strict=strict, profile=profile)
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
-        outputs = self._model.run(inputs)
-        assert self._model.statistics is not None
-        self.tasks = self._model.statistics.tasks
-        return outputs
+        return self.run_tapped(inputs, ())[0]
+
+    def run_tapped(self, inputs: Mapping[str, Any], tap: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+        outputs = self.model.run(inputs, tap)
+        self.tasks = outputs.statistics.tasks
+        return outputs, dict(outputs.taps)
 
 
 class OnnxExecutable(Executable):
@@ -92,6 +104,42 @@ class OnnxExecutable(Executable):
         from ge.dialects.onnx.meaning import run_module
 
         return run_module(self._module, inputs)
+
+    def run_tapped(self, inputs: Mapping[str, Any], tap: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+        from ge.dialects.onnx.meaning import run_module
+
+        values = run_module(with_results_of(self._module, tap), inputs)
+        inside = {name: value for name, value in values.items() if name.startswith(INSIDE)}
+        outputs = {name: value for name, value in values.items() if name not in inside}
+        return outputs, {name.removeprefix(INSIDE): value for name, value in inside.items()}
+
+
+INSIDE = "inside/ "
+"""How the names of outputs begin that are values inside a model."""
+
+
+def with_results_of(module: ModuleOp, tap: Sequence[str]) -> ModuleOp:
+    """A copy of a module of onnx operations that also returns what patterns name. Raises GE6012 when one names none."""
+    from ge.dialects.onnx import Constant
+    from ge.dialects.onnx.ops import yielded
+    from ge.dialects.onnx.protos import text_notes
+
+    module = module.clone()
+    main = next(op for op in module.ops if isinstance(op, FuncOp))
+    block = main.body.block
+    names = text_notes(main, "output_names") or [f"y{number}" for number in range(len(yielded(block)))]
+    nodes = [(op, name) for op in block.ops if not isinstance(op, Constant) for name in node_names(op)[-1:]]
+    for pattern in tap:
+        if not any(fnmatchcase(name, pattern) for _, name in nodes):
+            raise GeError("GE6012", f"no operator is called '{pattern}'")
+    wanted: dict[str, SSAValue] = {}
+    for op, name in nodes:
+        if any(fnmatchcase(name, pattern) for pattern in tap):
+            wanted |= {f"{INSIDE}{name}{f':{i}' if i else ''}": result for i, result in enumerate(op.results)}
+    assert block.last_op is not None
+    block.last_op.operands = [*block.last_op.operands, *wanted.values()]
+    main.attributes["onnx.output_names"] = ArrayAttr([StringAttr(name) for name in (*names, *wanted)])
+    return module
 
 
 class GraphExecutable(Executable):

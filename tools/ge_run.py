@@ -5,6 +5,8 @@
     ge-run model.onnx --random-input --seed=1
     ge-run dump/05-graph-assigned.mlir --input x=image.npy --compare model.onnx
     ge-run resnet50.om --input data=image.npy --output-dir results --profile
+    ge-run resnet50.om --random-input --dump=/layer1/* --dump-dir=values
+    ge-run resnet50.om --random-input --compare resnet50.onnx --layerwise --csv=layers.csv
 
 A ``.onnx`` file runs as ONNX defines it, a ``.mlir`` file of any level as that level defines it, an ``.om`` file on the
 simulated chip. ``--compare`` ends with status 1 when the outputs are further apart than the precision explains.
@@ -27,9 +29,10 @@ from ge.ir.errors import GeError
 from ge.ir.registry import context
 from ge.ir.verifier import verify_module
 from ge.tools import cli
-from ge.tools.agreement import compare
+from ge.tools.agreement import Agreement, Tolerance, compare
 from ge.tools.arrays import random_inputs, read_inputs, write_outputs
 from ge.tools.execute import Executable, OmExecutable, executable
+from ge.tools.layerwise import LayerReport, compare_layers, print_layers, write_layers
 from ge.tools.reference import run_onnx
 from ge.tools.report import print_profile
 
@@ -53,7 +56,26 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     outputs = parser.add_argument_group("outputs")
     outputs.add_argument("--output-dir", type=Path, metavar="DIR", help="write every output as DIR/NAME.npy")
-    outputs.add_argument("--compare", metavar="FILE", help="run FILE on the same inputs and compare the outputs")
+    outputs.add_argument(
+        "--dump",
+        metavar="all|NAME,...",
+        help="write values inside the model: all, or those of nodes by names or patterns such as /layer1/*",
+    )
+    outputs.add_argument(
+        "--dump-dir", "--dump_dir", type=Path, default=Path("dump"), metavar="DIR", help="where to (default dump)"
+    )
+    comparison = parser.add_argument_group("comparison")
+    comparison.add_argument("--compare", metavar="FILE", help="run FILE on the same inputs and compare the outputs")
+    comparison.add_argument(
+        "--layerwise",
+        action="store_true",
+        help="compare every operator of an OM file with the node of the .onnx FILE that it stands for",
+    )
+    comparison.add_argument("--csv", type=Path, metavar="FILE", help="write the table of --layerwise")
+    comparison.add_argument(
+        "--rtol", type=float, help="each element may differ by this part of its reference, plus --atol"
+    )
+    comparison.add_argument("--atol", type=float, help="each element may differ by this much, plus --rtol (default 0)")
     outputs.add_argument("--profile", action="store_true", help="show what every task took")
     parser.add_argument("--strict", action="store_true", help="check every memory access and hazard of kernels")
     cli.add_plugin_option(parser.add_argument)
@@ -62,11 +84,13 @@ def argument_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def load(path: str, *, strict: bool = False, shapes: Mapping[str, Sequence[Asked]] | None = None) -> Executable:
+def load(
+    path: str, *, strict: bool = False, shapes: Mapping[str, Sequence[Asked]] | None = None, profile: bool = True
+) -> Executable:
     """What runs a file. Raises what reading and verifying it raises."""
     format = cli.format_of(path)
     if format == "om":
-        return OmExecutable(path, strict)
+        return OmExecutable(path, strict, profile)
     if format == "onnx" and shapes:
         from ge.targets.onnx.importer import import_model
 
@@ -92,12 +116,17 @@ def run(args: Sequence[str]) -> None:
     """Run ge-run; errors are raised."""
     arguments = argument_parser().parse_args(cli.load_plugins(args))
     shapes = parse_input_shapes(arguments.input_shape) if arguments.input_shape else {}
-    program = load(arguments.file, strict=arguments.strict, shapes=shapes)
+    check_options(arguments)
+    program = load(arguments.file, strict=arguments.strict, shapes=shapes, profile=arguments.profile)
     inputs = read_inputs(arguments.input, program.inputs)
     if arguments.random_input:
         inputs = {**random_inputs(program.inputs, arguments.seed), **inputs}
     start = time.perf_counter()
-    outputs = program.run(inputs)
+    layers = compare_operators(program, inputs, arguments) if arguments.layerwise else None
+    if layers is not None and not arguments.dump:
+        outputs, inside = layers.outputs, {}
+    else:
+        outputs, inside = _run(program, inputs, arguments.dump)
     print(f"{arguments.file}: {program.level} level, {time.perf_counter() - start:.2f} s")
     for name, value in outputs.items():
         print(f"  {name}: {_summary(value)}")
@@ -106,17 +135,64 @@ def run(args: Sequence[str]) -> None:
     if arguments.output_dir is not None:
         for written in write_outputs(outputs, arguments.output_dir):
             print(f"  wrote {written}")
-    if arguments.compare is not None:
-        _compare(arguments.compare, inputs, outputs, half=program.half)
+    if arguments.dump:
+        print(f"  wrote {len(write_outputs(inside, arguments.dump_dir))} values to {arguments.dump_dir}")
+    if layers is not None:
+        print_layers(layers)
+        if arguments.csv is not None:
+            write_layers(layers, arguments.csv)
+            print(f"wrote {arguments.csv}")
+        print_agreements(layers.runner, layers.agreements)
+    elif arguments.compare is not None:
+        runner, reference = run_reference(arguments.compare, inputs)
+        found = compare(outputs, reference, half=program.half, tolerance=tolerance_of(arguments))
+        print_agreements(runner, found)
 
 
-def _compare(path: str, inputs: Mapping[str, Any], outputs: Mapping[str, Any], *, half: bool) -> None:
-    """Print how the outputs agree with those of another file. Raises GE6008 when they do not."""
-    runner, reference = run_reference(path, inputs)
-    agreements = compare(outputs, reference, half=half)
+def _run(program: Executable, inputs: Mapping[str, Any], dump: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The outputs, and the values inside that ``--dump`` names."""
+    if not dump:
+        return program.run(inputs), {}
+    return program.run_tapped(inputs, ["*"] if dump == "all" else [each for each in dump.split(",") if each])
+
+
+def tolerance_of(arguments: argparse.Namespace) -> Tolerance | None:
+    """The rule for each element that the command line asks for."""
+    if arguments.rtol is None and arguments.atol is None:
+        return None
+    return Tolerance(arguments.rtol or 0.0, arguments.atol or 0.0)
+
+
+def check_options(arguments: argparse.Namespace) -> None:
+    """Refuse options without what they need (GE2008), and negative tolerances (GE2006)."""
+    if arguments.compare is None:
+        asked = {"--layerwise": arguments.layerwise, "--rtol": arguments.rtol, "--atol": arguments.atol}
+        if needing := next((option for option, value in asked.items() if value not in (None, False)), None):
+            raise GeError("GE2008", f"{needing} needs --compare")
+    if arguments.csv is not None and not arguments.layerwise:
+        raise GeError("GE2008", "--csv needs --layerwise")
+    if min(arguments.rtol or 0.0, arguments.atol or 0.0) < 0:
+        raise GeError("GE2006", "tolerances are not negative")
+    if arguments.layerwise and not (arguments.file.endswith(".om") and str(arguments.compare).endswith(".onnx")):
+        raise GeError("GE2006", "--layerwise compares an .om file with the .onnx file that it was made from")
+
+
+def compare_operators(program: Executable, inputs: Mapping[str, Any], arguments: argparse.Namespace) -> LayerReport:
+    """Run an OM file and its ONNX model, and compare every operator."""
+    assert isinstance(program, OmExecutable)
+    report = compare_layers(program.model, arguments.compare, inputs, tolerance_of(arguments))
+    assert program.model.statistics is not None
+    program.tasks = program.model.statistics.tasks
+    return report
+
+
+def print_agreements(runner: str, agreements: Sequence[Agreement]) -> None:
+    """Print how outputs agree with a reference. Raises GE6008 when they do not."""
     print(f"compared with {runner}")
     for agreement in agreements:
         print(f"  {agreement}")
+        for worst in agreement.worst:
+            print(f"    {worst}")
     failed = [agreement.name for agreement in agreements if not agreement.passed]
     if failed:
         raise GeError("GE6008", f"{len(failed)} of {len(agreements)} outputs differ: {', '.join(failed)}")

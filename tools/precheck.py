@@ -28,7 +28,7 @@ from ge.ir.errors import ERRORS, GeError
 from ge.ir.locations import node_names
 from ge.ir.rewrite_log import observe
 from ge.lowering.onnx_to_graph.host import STANDARD
-from ge.targets.onnx.adapters.graphs import graphs_of
+from ge.targets.onnx.adapters.graphs import graphs_of, node_label
 from ge.targets.onnx.adapters.schemas import histories
 from ge.targets.onnx.custom_nodes import check_custom_node
 from ge.targets.onnx.graph_importer import graph_inputs
@@ -176,14 +176,14 @@ def _check_nodes(model: ModelFile) -> Iterator[Finding]:
 def _check_node(node: NodeProto, versions: Mapping[str, int]) -> Iterator[Finding]:
     domain = "" if node.domain == STANDARD else node.domain
     opset = versions.get(domain)
-    about: dict[str, Any] = {"operator": node.op_type, "domain": domain, "opset": opset, "node": _label(node)}
+    about: dict[str, Any] = {"operator": node.op_type, "domain": domain, "opset": opset, "node": node_label(node)}
     if _is_unknown(node.op_type, domain):
         what = f"operator {node.op_type} of domain '{domain or STANDARD}' is not known"
         yield _finding(GeError("GE4001", what, why="Nothing says what it computes."), **about)
     elif (definition := registered(domain, node.op_type)) is not None:
-        yield from _raised(lambda: check_custom_node(node, definition, opset or 1, _label(node)), **about)
+        yield from _raised(lambda: check_custom_node(node, definition, opset or 1, node_label(node)), **about)
     elif not domain and opset is not None and opset <= OPSET:
-        yield from _raised(lambda: check_node(node, opset, _label(node)), **about)
+        yield from _raised(lambda: check_node(node, opset, node_label(node)), **about)
 
 
 def _is_unknown(operator: str, domain: str) -> bool:
@@ -235,7 +235,7 @@ def _check_compilation(options: CompileOptions) -> Iterator[Finding]:
 
 def _host_operators(module: ModuleOp, proto: ModelProto) -> Iterator[Finding]:
     """A note for each node that the AI Core has no kernel for, once fusion has done what it can."""
-    nodes = {_label(node): node for node in proto.graph.node}
+    nodes = {node_label(node): node for node in proto.graph.node}
     for op in main_function(module).body.block.ops:
         if isinstance(op, ConstantOp | ReturnOp) or (reason := obstacle(op)) is None:
             continue
@@ -254,12 +254,7 @@ def _host_note(node: NodeProto, versions: Mapping[str, int], reason: str) -> Fin
     domain = "" if node.domain == STANDARD else node.domain
     what = f"{node.op_type} will run on the host"
     remedy = "Nothing needs to be done; it is slower than on the AI Core."
-    return Finding("note", "", what, reason, remedy, node.op_type, domain, versions.get(domain), _label(node))
-
-
-def _label(node: NodeProto) -> str:
-    """What a node is called: its name, or its first output when it has none."""
-    return node.name or next(filter(None, node.output), node.op_type)
+    return Finding("note", "", what, reason, remedy, node.op_type, domain, versions.get(domain), node_label(node))
 
 
 def failure(result: Precheck) -> GeError:

@@ -35,6 +35,7 @@ from ge.dialects.onnx.value_info import stated_note, value_notes
 from ge.dialects.onnx.verify import check_structure
 from ge.ir.errors import GeError
 from ge.ir.locations import name_loc
+from ge.targets.onnx.adapters.graphs import node_label
 from ge.targets.onnx.adapters.schemas import schema_at
 from ge.targets.onnx.custom_nodes import check_version
 from ge.targets.onnx.model_file import ModelFile
@@ -161,7 +162,7 @@ class _GraphReader:
         """The constant of a Constant node, in whichever attribute its value is."""
         values = {name: attribute for name, attribute in attributes.items() if "." not in name}
         if len(values) != 1 or len(node.output) != 1:
-            raise GeError("GE1017", "Constant has no value", f"{self.model.name}, node '{_label(node)}'")
+            raise GeError("GE1017", "Constant has no value", f"{self.model.name}, node '{node_label(node)}'")
         ((name, attribute),) = values.items()
         op = constant_from_literal(*constant_literal(name, attribute), location=name_loc(node.output[0]))
         op.attributes["onnx.node"] = StringAttr(node.name)
@@ -175,7 +176,7 @@ class _GraphReader:
     # Nodes
 
     def _add_node(self, block: Block, node: NodeProto) -> None:
-        user = f"{self.model.name}, node '{_label(node)}' ({node.op_type})"
+        user = f"{self.model.name}, node '{node_label(node)}' ({node.op_type})"
         attributes = node_attributes(node.attribute, self.model, user)
         cls = self.importer.op_class(node, attributes)
         op = self._constant(node, attributes) if cls is Constant else self._operation(cls, node, attributes)
@@ -191,7 +192,7 @@ class _GraphReader:
         self._check_version(op, user)
         for name, result in zip(node.output, op.results, strict=True):
             if name:
-                self._define(name, result, f"node '{_label(node)}' ({node.op_type})")
+                self._define(name, result, f"node '{node_label(node)}' ({node.op_type})")
 
     def _check_version(self, op: OnnxOp, user: str) -> None:
         """Raise GE1017 for an operator of a plug-in that the version of its domain does not have yet.
@@ -209,7 +210,7 @@ class _GraphReader:
             op.attributes["onnx.stated"] = ArrayAttr[Attribute]([])
 
     def _operation(self, cls: type[OnnxOp], node: NodeProto, attributes: Mapping[str, Attribute]) -> OnnxOp:
-        user = f"node '{_label(node)}' ({node.op_type})"
+        user = f"node '{node_label(node)}' ({node.op_type})"
         inputs = [self._value(name, user) if name else None for name in node.input]
         graphs = self._regions(node)
         properties = absent_property(inputs)
@@ -226,7 +227,7 @@ class _GraphReader:
             properties=properties,
             attributes={**attributes, **self._name_notes(node)},
             regions=[region for name in names for region in graphs[name][1]],
-            location=name_loc(_label(node)),
+            location=name_loc(node_label(node)),
         )
 
     def _certain_type(self, cls: type[OnnxOp], name: str) -> Attribute:
@@ -241,7 +242,7 @@ class _GraphReader:
         self.labels[node.name] += 1
         if not node.name or self.labels[node.name] > 1:
             notes["onnx.name"] = StringAttr(node.name)
-        if list(node.output) != default_output_names(_label(node), not node.name, len(node.output)):
+        if list(node.output) != default_output_names(node_label(node), not node.name, len(node.output)):
             notes["onnx.outputs"] = strings(node.output)
         return notes
 
@@ -327,11 +328,6 @@ def with_hint(value: SSAValue, name: str) -> SSAValue:
 
 def _domain(node: NodeProto) -> str:
     return "" if node.domain == AI_ONNX else node.domain
-
-
-def _label(node: NodeProto) -> str:
-    """What a node is called: its name, or its first output when it has none."""
-    return node.name or next(filter(None, node.output), node.op_type)
 
 
 def _graphs(attribute: AttributeProto) -> Sequence[GraphProto]:

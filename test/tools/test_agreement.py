@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from ml_dtypes import bfloat16, float8_e4m3fn
 
-from ge.tools.agreement import Agreement, compare
+from ge.tools.agreement import Agreement, Tolerance, compare
 
 B = np.linspace(-1, 1, 201, dtype=np.float32).reshape(1, 201)
 
@@ -88,3 +88,25 @@ def test_outputs_are_found_by_name_or_by_place() -> None:
     assert all(each.passed for each in compare({"y0": B, "y1": B * 2}, {"a": B, "b": B * 2}, half=True))
     missing = compare({"a": B}, {"a": B, "b": B}, half=True)
     assert [each.passed for each in missing] == [True, False] and "missing" in str(missing[1])
+
+
+def test_a_tolerance_of_the_user_replaces_the_rule() -> None:
+    expected = np.array([0.0, 1.0, 100.0], np.float32)
+    value = expected + np.array([0.0, 0.9e-3, 0.09], np.float32)
+    for tolerance, passed in [(Tolerance(1e-3), True), (Tolerance(8e-4), False), (Tolerance(0, 0.1), True)]:
+        (agreement,) = compare({"y": value}, {"y": expected}, half=False, tolerance=tolerance)
+        assert agreement.passed is passed
+    near_zero = compare({"y": value + np.float32(1e-6)}, {"y": expected}, half=False, tolerance=Tolerance(1e-3))
+    assert not near_zero[0].passed  # an element of zero has no relative difference
+
+
+def test_the_worst_elements_of_a_difference_are_listed() -> None:
+    value = B.copy()
+    value[0, [3, 50, 7]] += [0.5, 0.25, 1.0]
+    agreement = one(value, B)
+    assert [worst.index for worst in agreement.worst] == [(0, 7), (0, 3), (0, 50)]
+    assert str(agreement.worst[0]) == f"[0, 7] is {value[0, 7]:.7g}, the reference has {B[0, 7]:.7g}"
+    assert len(one(B + 1, B).worst) == 10 and not one(B, B).worst
+    assert agreement.relative_l2 == pytest.approx(float(np.linalg.norm(value - B) / np.linalg.norm(B)))
+    special = one(np.array([1.0, np.nan, 2.0]), np.array([1.0, 2.0, 2.5]))
+    assert [worst.index for worst in special.worst] == [(1,), (2,)]

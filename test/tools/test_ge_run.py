@@ -14,6 +14,7 @@ from ge.ir.errors import GeError
 from ge.ir.printer import write_module
 from ge.targets.onnx.importer import import_model
 from ge.tools import ge_opt, ge_run
+from ge.tools.arrays import write_outputs
 
 X = np.linspace(-1, 1, 192, dtype=np.float32).reshape(1, 3, 8, 8)
 
@@ -131,3 +132,26 @@ def test_random_values_that_no_memory_holds_are_one_error(tmp_path: Path) -> Non
         text = f"func.func @main(%x: tensor<{sizes}xf32>) {{\n  func.return\n}}\n"
         (tmp_path / "huge.mlir").write_text(text)
         assert error_of(tmp_path / "huge.mlir", "--random-input").code == "GE6009"
+
+
+def test_names_that_become_one_file_name_are_kept_apart(tmp_path: Path) -> None:
+    values = {
+        "/a/b": np.zeros(1),
+        "_a_b": np.ones(1),
+        "/a.b": np.full(1, 2.0),
+        "s": [np.ones(2), np.zeros(3)],
+        "n": None,
+    }
+    files = write_outputs(values, tmp_path)
+    assert [file.name for file in files] == ["_a_b.npy", "_a_b~1.npy", "_a.b.npy", "s.0.npy", "s.1.npy"]
+    assert [np.load(file).tolist() for file in files[:3]] == [[0], [1], [2]]
+
+
+def test_a_tolerance_is_the_measure(model: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    builder = ModelBuilder(seed=7)
+    builder.output(builder.node("Relu", builder.conv_bn(builder.input("x", 1, 3, 8, 8), 3, 4), name="y"))
+    other = model.parent / "other.onnx"
+    onnx.save(builder.build(), other)
+    run(model, "--random-input", "--compare", other, "--atol=1000")
+    assert error_of(model, "--random-input", "--compare", other, "--rtol=1e-3").code == "GE6008"
+    assert capsys.readouterr().out.count(", the reference has ") == 10

@@ -7,6 +7,7 @@ the nodes of the operator that they serve: only the last operator of a node has 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -33,7 +34,7 @@ class TapPoint:
     kind: str
     """The type of the operator, such as Conv2D; for work of the host that of ONNX."""
     index: int
-    """Which result of the last node it is."""
+    """Which result of the operator it is."""
     value: Value
     inputs: tuple[Value, ...]
     """What the operator reads."""
@@ -49,15 +50,17 @@ def tap_points(model: OmModel) -> tuple[TapPoint, ...]:
     """All results of all tasks, in the order of the run."""
     found = [(task, number, nodes) for task in model.tasks for number, nodes in enumerate(_origins(model, task))]
     last = {nodes[-1]: task for task, _, nodes in found if nodes}
-    counts: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     points: list[TapPoint] = []
-    for task, number, nodes in found:
+    for task, index, nodes in found:
         is_last = bool(nodes) and last[nodes[-1]] is task
         name = nodes[-1] if is_last else task.operator
-        index = counts[name] = counts.get(name, -1) + 1
-        label = f"{name}:{index}" if index else name
-        value = task.outputs[number]
-        points.append(TapPoint(label, nodes, task.operator, task.kind, index, value, task.inputs, is_last))
+        name = f"{name}/{task.kind}" if not is_last and name in last else name
+        label = f"{name}:{seen[name]}" if seen[name] else name
+        seen[name] += 1
+        points.append(
+            TapPoint(label, nodes, task.operator, task.kind, index, task.outputs[index], task.inputs, is_last)
+        )
     return tuple(points)
 
 

@@ -55,3 +55,8 @@ def reads(owner: Owner) -> Iterator[str]:
 def names(values: Sequence[Any]) -> Iterator[str]:
     """The names of the inputs or outputs of a graph, or of a function, which has no more than names."""
     yield from (value if isinstance(value, str) else value.name for value in values)
+
+
+def node_label(node: NodeProto) -> str:
+    """What a node is called: its name, or its first output when it has none."""
+    return node.name or next(filter(None, node.output), node.op_type)

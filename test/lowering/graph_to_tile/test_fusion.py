@@ -39,11 +39,11 @@ def fuse(*steps: Operation) -> FusionOp:
 
 
 def check_all(fusion: Callable[[], FusionOp], check: Check, check_small: Check) -> None:
-    """Check a fusion as tiles on two chips, and on the simulator of both, in strict mode."""
-    for run, soc in ((check, cube_kernels.LARGE), (check_small, cube_kernels.SMALL)):
-        run(fusion(), lower_fusion)
-        kernel, inputs = cube_kernels.kernel_of(fusion(), soc)
-        cube_kernels.check(kernel, inputs, soc)
+    """Check a fusion as tiles on two chips, and on the simulator of the one that needs many tiles, in strict mode."""
+    check(fusion(), lower_fusion)
+    check_small(fusion(), lower_fusion)
+    kernel, inputs = cube_kernels.kernel_of(fusion(), cube_kernels.SMALL)
+    cube_kernels.check(kernel, inputs, cube_kernels.SMALL)
 
 
 def number(value: float) -> SSAValue:

@@ -29,7 +29,7 @@ FUSIONS = [
     "merge-host",
 ]
 DEVICE = ["assign-precision", "merge-host", "propagate-layout"]
-KERNELS = [["fuse-conv-add"], ["fuse-elementwise"], ["autofuse"], ["fuse-conv-add", "fuse-elementwise", "autofuse"]]
+KERNELS = [["fuse-conv-add", "fuse-elementwise"], ["autofuse"]]
 """Passes that put operations of the device into one kernel."""
 
 

@@ -14,6 +14,7 @@ class FuseMatmulAddPass(RuleFilePass):
     1. MatMul + Add, and Gemm without a bias + Add; a constant added to a Gemm with a constant bias.
     2. Transposes of operands and of the result, as attributes.
     3. A number that multiplies the product, as `alpha`; `alpha` and `beta` into constants.
+    4. A Gemm of the last axis of a value of more dimensions, between two Reshapes: MatMul and Add, without them.
 
     Left alone: products of more or fewer dimensions than two, for which Gemm is not defined; a bias that widens the
     product; element types that Gemm does not have; a product that something else uses.
@@ -33,4 +34,6 @@ class FuseMatmulAddPass(RuleFilePass):
         "matmul-factor",
         "matmul-transposed-left",
         "matmul-transposed-right",
+        "gemm-of-flattened",
+        "gemm-of-flattened-alone",
     )

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, SSAValue
 
-from ge.dialects.onnx import OnnxOp, constant_value, make_op, op_class, ranked, static_shape
+from ge.dialects.onnx import OnnxOp, constant_value, make_constant, make_op, op_class, ranked, static_shape
 from ge.dialects.onnx.types import tensor_type
 from ge.ir.locations import fused_loc
 from ge.ir.rewriting import RewriteRule, replace, rewrite_rule
@@ -35,7 +36,7 @@ class RecogniseAttentionPass(RulePass):
     2. A mask may be added to the scores.
     3. Heads of k and v that are repeated for several heads of q (Unsqueeze, Expand, Reshape) need not be.
     4. Where q, k and v are Reshapes and Transposes of [batch, length, heads · size], and the result is brought back to
-       that form, the operator takes and gives this form itself.
+       that form, or to another shape, the operator takes and gives this form itself.
 
     Left alone: unknown sizes, since operands could be broadcast; other element types than float32, in which the
     operator rounds at other places; a mask that is not of the size of the scores in its last two axes, which the
@@ -124,10 +125,19 @@ def packed_attention(op: OnnxOp) -> bool:
     heads = [_sizes(value)[1] for value in inner.operands[:3]]
     packed = [_packed(value) for value in inner.operands[:3]]
     batch, length, rows, size = _sizes(transpose.results[0])
-    if None in packed or static_shape(op.results[0]) != (batch, length, rows * size):
+    shape = static_shape(op.results[0])
+    if None in packed or shape is None:
         return False
     attributes = {"scale": inner.attribute("scale"), "q_num_heads": heads[0], "kv_num_heads": heads[1]}
-    _put(match.matched, [], [*packed, *inputs[3:]], attributes)
+    if shape != (batch, length, rows * size):
+        target = make_constant(np.array(shape, np.int64))
+        whole = make_op(
+            "Attention", [*packed, *inputs[3:]], [tensor_type(f32, (batch, length, rows * size))], attributes
+        )
+        reshape = make_op("Reshape", [whole.results[0], target.results[0]], op.result_types)
+        _replace(match.matched, [whole, target, reshape], whole)
+    else:
+        _put(match.matched, [], [*packed, *inputs[3:]], attributes)
     return True
 
 
@@ -135,10 +145,15 @@ def _put(
     matched: Sequence[OnnxOp], new: Sequence[Operation], inputs: Sequence[SSAValue | None], attributes: dict[str, Any]
 ) -> None:
     """Put an Attention behind ``new`` operations in the place of the first of the ``matched`` ones."""
-    root = matched[0]
+    attention = make_op("Attention", inputs, matched[0].result_types, attributes)
+    _replace(matched, [*new, attention], attention)
+
+
+def _replace(matched: Sequence[OnnxOp], new: Sequence[Operation], attention: OnnxOp) -> None:
+    """Put new operations in the place of the first of the ``matched`` ones, and take out what nothing uses then."""
+    attention.location = fused_loc(matched[::-1])
     operands = [operand for each in matched for operand in each.operands]
-    attention = make_op("Attention", inputs, root.result_types, attributes, location=fused_loc(matched[::-1]))
-    replace(root, [*new, attention])
+    replace(matched[0], new)
     erase_unused(operands)
     report.fused(RecogniseAttentionPass.name, f"Fuse {len(matched)} operators -> Attention", attention)
 

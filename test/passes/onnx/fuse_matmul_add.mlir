@@ -43,3 +43,33 @@ func.func @needs_28_bias(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>, %c: tensor<1x
   "test.op"(%1) : (tensor<1x1x1x2x4xf32>) -> ()
   func.return
 }
+
+// a Gemm of the last axis between reshapes; kept: one that takes other axes together
+// CHECK-LABEL: func.func @flattened
+// CHECK-NEXT:    %[[A:.*]] = onnx.Constant dense<{{\[\[}}1.000000e+00, 2.000000e+00], [3.000000e+00, 4.000000e+00]]> : tensor<2x2xf32>
+// CHECK-NEXT:    %[[B:.*]] = onnx.Constant dense<[5.000000e+00, 6.000000e+00]> : tensor<2xf32>
+// CHECK-NEXT:    %[[C:.*]] = onnx.Constant dense<[-1, 2]> : tensor<2xi64>
+// CHECK-NEXT:    %[[D:.*]] = onnx.Constant dense<[3, 2, 2]> : tensor<3xi64>
+// CHECK-NEXT:    %[[E:.*]] = onnx.Constant dense<{{\[\[}}1.000000e+00, 3.000000e+00], [2.000000e+00, 4.000000e+00]]> : tensor<2x2xf32>
+// CHECK-NEXT:    %[[F:.*]] = onnx.MatMul(%x, %[[E]])
+// CHECK-NEXT:    %[[G:.*]] = onnx.Add(%[[F]], %[[B]])
+// CHECK-NEXT:    %[[H:.*]] = onnx.Reshape(%x, %[[C]])
+// CHECK-NEXT:    %[[I:.*]] = onnx.Gemm(%[[H]], %[[A]], %[[B]]) {transB = 1}
+// CHECK-NEXT:    %[[J:.*]] = onnx.Reshape(%[[I]], %[[D]])
+// CHECK-NEXT:    "test.op"(%[[G]], %[[J]])
+// CHECK-NEXT:    func.return
+func.func @flattened(%x: tensor<2x3x2xf32>) {
+  %w = onnx.Constant dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf32>
+  %b = onnx.Constant dense<[5.0, 6.0]> : tensor<2xf32>
+  %rows = onnx.Constant dense<[-1, 2]> : tensor<2xi64>
+  %back = onnx.Constant dense<[2, 3, 2]> : tensor<3xi64>
+  %other = onnx.Constant dense<[3, 2, 2]> : tensor<3xi64>
+  %0 = onnx.Reshape(%x, %rows) : (tensor<2x3x2xf32>, tensor<2xi64>) -> tensor<6x2xf32>
+  %1 = onnx.Gemm(%0, %w, %b) {transB = 1} : (tensor<6x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<6x2xf32>
+  %2 = onnx.Reshape(%1, %back) : (tensor<6x2xf32>, tensor<3xi64>) -> tensor<2x3x2xf32>
+  %3 = onnx.Reshape(%x, %rows) : (tensor<2x3x2xf32>, tensor<2xi64>) -> tensor<6x2xf32>
+  %4 = onnx.Gemm(%3, %w, %b) {transB = 1} : (tensor<6x2xf32>, tensor<2x2xf32>, tensor<2xf32>) -> tensor<6x2xf32>
+  %5 = onnx.Reshape(%4, %other) : (tensor<6x2xf32>, tensor<3xi64>) -> tensor<3x2x2xf32>
+  "test.op"(%2, %5) : (tensor<2x3x2xf32>, tensor<3x2x2xf32>) -> ()
+  func.return
+}

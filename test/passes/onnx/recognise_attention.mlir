@@ -45,6 +45,28 @@ func.func @packed(%q: tensor<2x5x32xf32>, %k: tensor<2x7x32xf32>, %v: tensor<2x7
   func.return
 }
 
+// brought back to another shape, which stays a Reshape
+// CHECK-LABEL: func.func @flat
+// CHECK-NEXT:    %[[A:.*]] = onnx.Attention(%x, %x, %x) {scale = 1.0, q_num_heads = 4, kv_num_heads = 4}
+// CHECK-NEXT:    %[[B:.*]] = onnx.Constant dense<[10, 32]> : tensor<2xi64>
+// CHECK-NEXT:    %[[C:.*]] = onnx.Reshape(%[[A]], %[[B]])
+// CHECK-NEXT:    "test.op"(%[[C]])
+// CHECK-NEXT:    func.return
+func.func @flat(%x: tensor<2x5x32xf32>) {
+  %a = onnx.Constant dense<[2, 5, 4, 8]> : tensor<4xi64>
+  %d = onnx.Constant dense<[-1, 32]> : tensor<2xi64>
+  %0 = onnx.Reshape(%x, %a) : (tensor<2x5x32xf32>, tensor<4xi64>) -> tensor<2x5x4x8xf32>
+  %1 = onnx.Transpose(%0) {perm = [0, 2, 1, 3]} : (tensor<2x5x4x8xf32>) -> tensor<2x4x5x8xf32>
+  %2 = onnx.Transpose(%1) {perm = [0, 1, 3, 2]} : (tensor<2x4x5x8xf32>) -> tensor<2x4x8x5xf32>
+  %3 = onnx.MatMul(%1, %2) : (tensor<2x4x5x8xf32>, tensor<2x4x8x5xf32>) -> tensor<2x4x5x5xf32>
+  %4 = onnx.Softmax(%3) : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %5 = onnx.MatMul(%4, %1) : (tensor<2x4x5x5xf32>, tensor<2x4x5x8xf32>) -> tensor<2x4x5x8xf32>
+  %6 = onnx.Transpose(%5) {perm = [0, 2, 1, 3]} : (tensor<2x4x5x8xf32>) -> tensor<2x5x4x8xf32>
+  %7 = onnx.Reshape(%6, %d) : (tensor<2x5x4x8xf32>, tensor<2xi64>) -> tensor<10x32xf32>
+  "test.op"(%7) : (tensor<10x32xf32>) -> ()
+  func.return
+}
+
 // heads of k and v that serve two heads of q each
 // CHECK-LABEL: func.func @repeated
 // CHECK-NEXT:    %[[A:.*]] = onnx.Attention(%q, %k, %v) {scale = 1.0}

@@ -66,6 +66,21 @@ def test_query_key_and_value_are_one_product() -> None:
     assert left == {"MatMul": 1, "Split": 1, "Attention": 1}
 
 
+def test_products_of_flattened_values() -> None:
+    """GPT-2 multiplies [batch · length, size], also behind its attention."""
+    m = ModelBuilder(opset=18)
+    rows, back = m.constant([-1, 32], np.int64), m.constant([2, 6, 32], np.int64)
+    x = m.node("Gemm", m.node("Reshape", m.input("x", 2, 6, 32), rows), m.weights(32, 32, scale=0.2), m.weights(32))
+    x = m.node("Reshape", x, back)
+    q, k, v = (heads(m, x, [0, 2, 1, 3]) for _ in range(3))
+    scores = m.node("MatMul", q, m.node("Transpose", k, perm=[0, 1, 3, 2]))
+    mixed = m.node("Transpose", m.node("MatMul", m.node("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
+    y = m.node("Gemm", m.node("Reshape", mixed, rows), m.weights(32, 32, scale=0.2))
+    m.output(m.node("Reshape", y, back))
+    left = check(m, "infer-shapes", "recognise-attention", "fuse-matmul-add")
+    assert left == {"MatMul": 2, "Add": 1, "Attention": 1}
+
+
 def test_heads_that_are_repeated() -> None:
     m = ModelBuilder(opset=18)
     q, k, v = m.input("q", 1, 4, 5, 8), m.input("k", 1, 2, 6, 8), m.input("v", 1, 2, 6, 8)

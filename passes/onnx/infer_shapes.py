@@ -14,7 +14,7 @@ from xdsl.passes import ModulePass
 from xdsl.traits import Pure
 
 from ge.dialects.onnx import ABSENT, Constant, OnnxOp, make_constant, ranked, static_shape
-from ge.dialects.onnx.shapes.inference import Inference, infer_function, main_function, write_types
+from ge.dialects.onnx.shapes.inference import Inference, infer_function, main_function, recall, write_types
 from ge.dialects.onnx.shapes.input_shapes import fix_arguments, parse_input_shapes
 from ge.dialects.onnx.shapes.values import Tensor
 from ge.ir.constants import Array, numpy_dtype
@@ -47,7 +47,7 @@ class InferShapesPass(ModulePass):
             return
         if self.input_shape:
             fix_arguments(function, parse_input_shapes(self.input_shape, "input-shape of infer-shapes"))
-        inference = None
+        inference = None if self.input_shape else recall(function)
         changes = True
         while changes:
             inference = infer_function(function, use_notes=not self.input_shape, before=inference)

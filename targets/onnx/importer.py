@@ -28,7 +28,7 @@ from ge.dialects.onnx import OPSET, UNKNOWN, Constant, Custom, OnnxOp, yielded
 from ge.dialects.onnx.custom import Call, function_symbol
 from ge.dialects.onnx.protos import documentation, message_text, rest_note
 from ge.dialects.onnx.shape_inference import AI_ONNX, infer_types, value_types
-from ge.dialects.onnx.shapes.inference import infer_function, write_types
+from ge.dialects.onnx.shapes.inference import infer_function, remember, write_types
 from ge.dialects.onnx.shapes.input_shapes import Asked
 from ge.dialects.onnx.shapes.signature import DIMS, write_bounds
 from ge.dialects.onnx.value_info import forget_stated_types, value_notes
@@ -191,7 +191,10 @@ class _ModuleImporter:
     def _infer(self, main: FuncOp, use_notes: bool) -> None:
         """Give all values their inferred types, and check all operations with them."""
         try:
-            write_types(main, infer_function(main, use_notes=use_notes))
+            inference = infer_function(main, use_notes=use_notes)
+            write_types(main, inference)
+            if use_notes:
+                remember(main, inference)
             for op in main.walk():
                 if isinstance(op, OnnxOp):
                     _check(op, where(op))

@@ -6,11 +6,12 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeAlias
+from operator import is_
+from typing import Any, NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ge.dialects.onnx.base import OnnxOp
@@ -36,6 +37,14 @@ INPUT, CONSTANT, STATED, FAILED = "input", "constant", "stated", "cannot run"
 
 _LONGEST_DIM = 100
 """The longest text of an expression as a dimension; a longer one gets a name of its own."""
+
+
+class _Seen(NamedTuple):
+    """An operation when it was visited: its attributes and properties, and what was known of its operands."""
+
+    attributes: Mapping[str, Attribute]
+    properties: Mapping[str, Attribute]
+    operands: Sequence[Inferred | None]
 
 
 @dataclass(frozen=True)
@@ -117,8 +126,8 @@ class Inference:
         self._outputs = outputs or {}
         self._names = names or Names()
         self._invented: dict[tuple[SSAValue, int], Dim] = {}
-        self._changed: set[SSAValue] = set()
-        """What more, or something else, is known of than before."""
+        self._seen: dict[OnnxOp, _Seen] = {}
+        """The operations that were visited, and what they were then."""
         self._errors: list[GeError] | None = None
         """Of the operations of the innermost region that is being inferred; None outside."""
         self._callers: tuple[str, ...] = ()
@@ -134,18 +143,19 @@ class Inference:
         return [self.value(value) for value in yielded(block)]
 
     def update(self, block: Block, stated: Stated, outputs: Mapping[SSAValue, Value]) -> None:
-        """Infer again what operations that are new in a block change; all other values keep what is known of them."""
+        """Infer again what new and changed operations of a block change; all else keeps what is known of it."""
         self._stated, self._outputs = stated, outputs
-        self._changed.clear()
         for op in block.ops:
             if isinstance(op, OnnxOp) and self._is_stale(op):
                 self._visit(op)
 
     def _is_stale(self, op: OnnxOp) -> bool:
         """Whether an operation may give something else than before: in a region, anything may be new."""
-        return bool(op.regions) or not (
-            self._changed.isdisjoint(op.operands) and all(result in self.known for result in op.results)
-        )
+        seen = self._seen.get(op)
+        if seen is None or op.regions or op.attributes != seen.attributes or op.properties != seen.properties:
+            return True
+        operands = [self.known.get(operand) for operand in op.operands]
+        return len(operands) != len(seen.operands) or not all(map(is_, operands, seen.operands))
 
     def value(self, value: SSAValue) -> Value:
         """What is known of a value."""
@@ -153,6 +163,8 @@ class Inference:
         return value_of_type(value.type) if known is None else known.value
 
     def _visit(self, op: OnnxOp) -> None:
+        operands = [self.known.get(operand) for operand in op.operands]
+        self._seen[op] = _Seen(dict(op.attributes), dict(op.properties), operands)
         if isinstance(op, Constant):
             result = op.results[0]
             self._note(result, value_of_constant(op.attributes["value"], result.type), CONSTANT)
@@ -241,7 +253,6 @@ class Inference:
         inferred = Inferred(known, rule)
         if self.known.get(value) != inferred:
             self.known[value] = inferred
-            self._changed.add(value)
 
     def _invent(self, value: SSAValue, axis: int) -> Dim:
         """The invented name of a dimension, which stays the same when a region is inferred again."""
@@ -315,6 +326,19 @@ def infer_function(function: FuncOp, *, use_notes: bool = True, before: Inferenc
     inference = Inference(names, stated, outputs)
     inference.run(block, signature.read_arguments(function, names))
     return inference
+
+
+_MEMORY = "inference"
+
+
+def remember(function: FuncOp, inference: Inference) -> None:
+    """Keep what was inferred with the function that it is of, for the first that goes on from there."""
+    vars(function)[_MEMORY] = inference
+
+
+def recall(function: FuncOp) -> Inference | None:
+    """What was remembered, once: whatever has changed since is inferred again (:func:`infer_function`)."""
+    return vars(function).pop(_MEMORY, None)
 
 
 def main_function(module: ModuleOp) -> FuncOp | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
+from ge.dialects.onnx import Constant, make_constant
+from ge.dialects.onnx.shapes.inference import main_function, recall
 from ge.ir.printer import print_module
 from ge.ir.registry import context
 from ge.passes.onnx.infer_shapes import InferShapesPass
@@ -41,3 +43,26 @@ def test_a_size_that_only_folding_finds_reaches_all_users() -> None:
     assert "onnx.ReduceSum" not in text
     InferShapesPass().apply(context(), module)
     assert print_module(module) == text
+
+
+def test_what_import_inferred_is_used_once_and_not_where_something_changed() -> None:
+    """The index of a size is another one since: what was known of the size does not count any more."""
+    index = numpy_helper.from_array(np.array(0, np.int64), "index")
+    nodes = [
+        helper.make_node("Shape", ["x"], ["sizes"]),
+        helper.make_node("Gather", ["sizes", "index"], ["size"]),
+        helper.make_node("Neg", ["size"], ["y"]),
+    ]
+    inputs = [helper.make_tensor_value_info("x", 1, [2, 3])]
+    graph = helper.make_graph(nodes, "g", inputs, [helper.make_tensor_value_info("y", 7, None)], [index])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10)
+    for changed, expected in ((False, "dense<-2>"), (True, "dense<-3>")):
+        module = import_model(model)
+        if changed:
+            constant = next(op for op in module.walk() if isinstance(op, Constant))
+            constant.attributes["value"] = make_constant(np.array(1, np.int64)).attributes["value"]
+        InferShapesPass().apply(context(), module)
+        assert expected in print_module(module)
+        function = main_function(module)
+        assert function is not None
+        assert recall(function) is None

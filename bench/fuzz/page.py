@@ -18,13 +18,13 @@ _INTRODUCTION = f"""\
 
 Written by `{{command}}`.
 
-Each case is a small valid model (`onnx`) or module of any level (`mlir`) that one to five mutations have damaged: bytes,
-fields of messages, tokens of text, operations of the module. It goes through reading, verification, text and back,
-export, passes on their own, and the stages of the compiler (`mlir`: of its level), and must end in a result or in one
-clear message. A failure would be any other exception, a message that hides a fault of
-the program, more than {CPU_SECONDS:.0f} s of CPU time, more than {MEMORY_BYTES >> 20} MB of memory beyond what the
-process has at the start, the end of the process, or a text that reads back as another module. *Stopped* are programs
-that ran for as long as they say, until the time for it was over.
+Each case is a small valid model (`onnx`) or module of any level (`mlir`) that one to five mutations have damaged:
+bytes, fields of messages, tokens of text, operations of the module. It goes through reading, verification, text and
+back, export, passes on their own, and the stages of the compiler (`mlir`: of its level), and must end in a result or
+in one clear message. A failure would be any other exception, a message that hides a fault of the program, more than
+{CPU_SECONDS:.0f} s of CPU time, more than {MEMORY_BYTES >> 20} MB of memory beyond what the process has at the start,
+the end of the process, or a text that reads back as another module. *Stopped* are programs that ran for as long as
+they say, until the time for it was over.
 
 `python -m bench.fuzz onnx --seed=1 --case=N` shows case N with its traceback.
 """

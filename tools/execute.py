@@ -38,6 +38,7 @@ from ge.passes.cube.insert_sync import InsertSync
 from ge.passes.cube.plan_buffers import PlanBuffers
 from ge.targets.ascend.runtime.statistics import TaskRun
 from ge.tools.arrays import InputInfo, main_inputs
+from ge.tools.signature import Signature
 
 
 class Executable(ABC):
@@ -49,6 +50,10 @@ class Executable(ABC):
     """Whether it computes in float16 (decides how closely it can agree with a reference)."""
     tasks: Sequence[TaskRun] = ()
     """What the simulated kernels of the last run took."""
+
+    def signature(self) -> Signature:
+        """What the inputs and outputs are. Raises GE2006 for what does not tell it."""
+        raise GeError("GE2006", f"there is no signature of what runs at level '{self.level}'")
 
     @abstractmethod
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
@@ -77,6 +82,9 @@ class OmExecutable(Executable):
         self.inputs = tuple(InputInfo(name, value.type) for name, value in model.inputs.items())
         self.model = Model(model, strict=strict, profile=profile)
 
+    def signature(self) -> Signature:
+        return Signature.of_infos(self.model.inputs, self.model.outputs)
+
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         return self.run_tapped(inputs, ())[0]
 
@@ -99,6 +107,9 @@ class OnnxExecutable(Executable):
         function = next(op for op in module.ops if isinstance(op, FuncOp))
         args = function.body.block.args
         self.inputs = tuple(InputInfo(name, arg.type) for name, arg in zip(input_names(function), args, strict=True))
+
+    def signature(self) -> Signature:
+        return Signature.of_module(self._module)
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         from ge.dialects.onnx.meaning import run_module
@@ -155,6 +166,9 @@ class GraphExecutable(Executable):
         self.level = kernels[0].name.partition(".")[0] if kernels else "graph"
         self.half = bool(kernels) or any(_is_half(result.type) for op in main.body.block.ops for result in op.results)
         self.inputs = main_inputs(module)
+
+    def signature(self) -> Signature:
+        return Signature.of_module(self._module)
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         from ge.dialects.graph.meaning import run_module

@@ -77,6 +77,7 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     comparison.add_argument("--atol", type=float, help="each element may differ by this much, plus --rtol (default 0)")
     outputs.add_argument("--profile", action="store_true", help="show what every task took")
+    parser.add_argument("--signature", action="store_true", help="show the inputs and outputs, and end")
     parser.add_argument("--strict", action="store_true", help="check every memory access and hazard of kernels")
     cli.add_plugin_option(parser.add_argument)
     parser.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
@@ -118,6 +119,9 @@ def run(args: Sequence[str]) -> None:
     shapes = parse_input_shapes(arguments.input_shape) if arguments.input_shape else {}
     check_options(arguments)
     program = load(arguments.file, strict=arguments.strict, shapes=shapes, profile=arguments.profile)
+    if arguments.signature:
+        print(program.signature())
+        return
     inputs = read_inputs(arguments.input, program.inputs)
     if arguments.random_input:
         inputs = {**random_inputs(program.inputs, arguments.seed), **inputs}

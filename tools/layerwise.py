@@ -86,20 +86,26 @@ def _layer(
     order: Mapping[str, int],
     judge: Judge,
 ) -> Layer:
-    """A result against that of the last node of the model that it stands for."""
+    """A result against that of the last node of the model that it stands for and that has a value of its shape."""
     dtype, shape = ("", ()) if isinstance(value, list) or value is None else (value.dtype.name, value.shape)
-    known = [name for name in point.nodes if name in order]
-    if not point.is_last or not known:
-        return Layer(point, "", dtype, shape, None)
-    node = max(known, key=order.__getitem__)
-    results = reference.nodes[node]
     siblings = sum(each.operator == point.operator for each in points)
-    expected = results[point.index] if siblings <= len(results) else None
-    if dtype and expected is not None and _without_ones(np.shape(expected)) == _without_ones(shape):
-        expected = np.reshape(expected, shape)
-    if expected is None or (dtype and np.shape(expected) != shape):
-        return Layer(point, "", dtype, shape, None)
-    return Layer(point, node, dtype, shape, judge.compare(node, value, expected))
+    known = sorted((name for name in point.nodes if name in order), key=order.__getitem__, reverse=True)
+    for node in known if point.is_last else ():
+        results = reference.nodes[node]
+        expected = results[point.index] if siblings <= len(results) else None
+        if expected is not None and (not dtype or _without_ones(np.shape(expected)) == _without_ones(shape)):
+            agreement = judge.compare(node, value, _converted(expected, value) if dtype else expected)
+            return Layer(point, node, dtype, shape, agreement)
+    return Layer(point, "", dtype, shape, None)
+
+
+def _converted(expected: Any, value: Any) -> Any:
+    """A value of the model in the shape of the OM file; what float16 cannot hold is its largest number there."""
+    array = np.reshape(expected, value.shape)
+    if value.dtype != np.float16 or array.dtype.kind != "f":
+        return array
+    limit = float(np.finfo(np.float16).max)
+    return np.where(np.isfinite(array), np.clip(array, -limit, limit), array)
 
 
 def _without_ones(shape: Sequence[int]) -> list[int]:

@@ -10,11 +10,14 @@ import pytest
 from onnx import numpy_helper
 from onnx_models import ModelBuilder
 
+from ge.dialects.onnx.shapes.input_shapes import parse_input_shapes
 from ge.ir.errors import GeError
 from ge.ir.printer import write_module
+from ge.targets.ascend.om.writer import write_module as write_om
 from ge.targets.onnx.importer import import_model
 from ge.tools import ge_opt, ge_run
 from ge.tools.arrays import write_outputs
+from ge.tools.compilation import CompileOptions, compile_model
 
 X = np.linspace(-1, 1, 192, dtype=np.float32).reshape(1, 3, 8, 8)
 
@@ -155,3 +158,23 @@ def test_a_tolerance_is_the_measure(model: Path, capsys: pytest.CaptureFixture[s
     run(model, "--random-input", "--compare", other, "--atol=1000")
     assert error_of(model, "--random-input", "--compare", other, "--rtol=1e-3").code == "GE6008"
     assert capsys.readouterr().out.count(", the reference has ") == 10
+
+
+def test_the_signature_has_the_same_name_for_the_same_size(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    builder = ModelBuilder()
+    x = builder.input("x", "n", 3, 8, 8)
+    builder.output(builder.node("Flatten", builder.conv_bn(x, 3, 4), name="y"))
+    model, text, om = (tmp_path / f"model.{ending}" for ending in ("onnx", "mlir", "om"))
+    onnx.save(builder.build(), model)
+    write_module(import_model(model), text)
+    for path in (model, text):
+        run(path, "--signature")
+        assert capsys.readouterr().out == "inputs\n  x: float32[n, 3, 8, 8]\noutputs\n  y: float32[n, 256]\n"
+    fixed = "inputs\n  x: float32[2, 3, 8, 8]\noutputs\n  y: float32[2, 256]\n"
+    for path in (model, text):
+        run(path, "--signature", "--input-shape", "x:2,3,8,8")
+        assert capsys.readouterr().out == fixed
+    shapes = parse_input_shapes("x:2,3,8,8")
+    write_om(compile_model(CompileOptions(model, input_shapes=shapes)).module, om)
+    run(om, "--signature")
+    assert capsys.readouterr().out == fixed

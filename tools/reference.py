@@ -45,9 +45,11 @@ def run_nodes(path: str, inputs: Mapping[str, Any], nodes: Collection[str]) -> R
         runtime: Any = import_module("onnxruntime")
     except ImportError:
         return _by_definition("the onnx level (onnxruntime is not installed)", path, inputs, nodes)
+    results = results_of(path, nodes) if nodes else {}
+    model = _with_outputs(path, [name for names in results.values() for name in names]) if nodes else path
+    if model is None:
+        return _by_definition("the onnx level (more than 2 GB cannot be given more outputs)", path, inputs, nodes)
     try:
-        results = results_of(path, nodes) if nodes else {}
-        model = _with_outputs(path, [name for names in results.values() for name in names]) if nodes else path
         values = _run_session(runtime, model, inputs)
     except Exception as error:
         if _has_custom_operators(path):
@@ -88,14 +90,18 @@ def results_of(path: str, nodes: Collection[str]) -> dict[str, list[str]]:
     }
 
 
-def _with_outputs(path: str, names: Sequence[str]) -> bytes:
-    """The model with more outputs. Raises ValueError above 2 GB, which is the most that a message holds."""
+def _with_outputs(path: str, names: Sequence[str]) -> bytes | None:
+    """The model with more outputs; None above 2 GB, which is the most that a message holds."""
     import onnx
+    from google.protobuf.message import EncodeError
 
     model = _load(path)
     known = {output.name for output in model.graph.output}
     model.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name and name not in known)
-    return model.SerializeToString()
+    try:
+        return model.SerializeToString()
+    except (ValueError, EncodeError):
+        return None
 
 
 def _load(path: str, *, with_data: bool = True) -> ModelProto:

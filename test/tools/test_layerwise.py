@@ -15,11 +15,12 @@ from onnx_models import ModelBuilder
 
 from ge.ir.errors import GeError
 from ge.targets.ascend.om.writer import write_module
-from ge.tools import ge_run
+from ge.tools import ge_run, reference
 from ge.tools.agreement import Tolerance
 from ge.tools.compilation import CompileOptions, compile_model
 from ge.tools.execute import OmExecutable
 from ge.tools.layerwise import Layer, LayerReport, compare_layers, first_diverging
+from ge.tools.reference import run_nodes
 
 X = np.random.default_rng(3).standard_normal((1, 16, 8, 8)).astype(np.float32)
 
@@ -179,3 +180,29 @@ def test_a_name_that_nothing_has_is_one_error(model: Path, tmp_path: Path) -> No
         with pytest.raises(GeError, match="'c/\\*'") as error:
             ge_run.run([str(file), "--random-input", "--dump=c/*"])
         assert error.value.code == "GE6012"
+
+
+def test_nodes_have_the_same_values_by_definition(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["a/conv1", "a/relu2", "concat", "fc", "not there"]
+    fast = run_nodes(str(model), {"x": X}, names)
+    monkeypatch.setattr(reference, "_with_outputs", lambda *_: None)
+    slow = run_nodes(str(model), {"x": X}, names)
+    assert "onnxruntime" in fast.runner and "onnx level" in slow.runner
+    assert list(fast.outputs) == list(slow.outputs) == ["fc"]
+    assert list(fast.nodes) == list(slow.nodes) == names[:-1]
+    for name in names[:-1]:
+        (a,), (b,) = fast.nodes[name], slow.nodes[name]
+        assert np.abs(a - b).max() <= 1e-5 * np.abs(b).max()
+
+
+def test_nodes_that_share_a_name_are_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference, "_with_outputs", lambda *_: None)  # onnxruntime refuses such models
+    builder = ModelBuilder()
+    x = builder.node("Relu", builder.input("x", 2, 3), name="one")
+    builder.output(builder.node("Neg", x, name="two"))
+    proto = builder.build()
+    for node in proto.graph.node:
+        node.name = "same"
+    onnx.save(proto, tmp_path / "model.onnx")
+    run = run_nodes(str(tmp_path / "model.onnx"), {"x": np.ones((2, 3), np.float32)}, ["same"])
+    assert not run.nodes and run.outputs["two"].tolist() == [[-1] * 3] * 2

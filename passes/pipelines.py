@@ -51,10 +51,12 @@ class Step:
     """Whether ``--no-fusion`` leaves it out: it makes one operation of several."""
     rules: tuple[Step, ...] = ()
     """Rules of the pass that have a lowest level, or a use, of their own."""
+    opset: int = 0
+    """The first version of the standard that has the operators which it makes, where that is not the first of all."""
 
-    def runs(self, level: int, use: Use) -> bool:
-        """Whether a level runs it."""
-        return self.level <= level and self.use in (None, use)
+    def runs(self, level: int, use: Use, opset: int | None = None) -> bool:
+        """Whether a level runs it; for a model of an older opset it makes nothing that would be taken apart again."""
+        return self.level <= level and self.use in (None, use) and (opset is None or self.opset <= opset)
 
 
 @dataclass(frozen=True)
@@ -95,16 +97,16 @@ SIMPLIFY = (
 
 RECOGNISE = (
     Step("recognise-softmax", 2, is_fusion=True),
-    Step("recognise-layer-norm", 2, use="model", is_fusion=True),
-    Step("recognise-rms-norm", 2, use="model", is_fusion=True),
-    Step("recognise-group-norm", 2, use="model", is_fusion=True),
-    Step("recognise-gelu", 2, is_fusion=True),
-    Step("recognise-swish", 2, is_fusion=True),
-    Step("recognise-hard-swish", 2, is_fusion=True),
-    Step("onnx-recognise-activations", 2, is_fusion=True),
+    Step("recognise-layer-norm", 2, use="model", is_fusion=True, opset=17),
+    Step("recognise-rms-norm", 2, use="model", is_fusion=True, opset=23),
+    Step("recognise-group-norm", 2, use="model", is_fusion=True, opset=21),
+    Step("recognise-gelu", 2, is_fusion=True, opset=20),
+    Step("recognise-swish", 2, is_fusion=True, opset=24),
+    Step("recognise-hard-swish", 2, is_fusion=True, opset=14),
+    Step("onnx-recognise-activations", 2, is_fusion=True, rules=(Step("mish", 2, opset=18),)),
     Step("recognise-reductions", 2, is_fusion=True, rules=(Step("reduce-sum-square", NEVER),)),
-    Step("recognise-attention", 2, use="model", is_fusion=True),
-    Step("recognise-rotary", 2, use="model", is_fusion=True),
+    Step("recognise-attention", 2, use="model", is_fusion=True, opset=23),
+    Step("recognise-rotary", 2, use="model", is_fusion=True, opset=23),
     Step("fuse-pad", 2, is_fusion=True),
     Step("fuse-matmul-add", 2, is_fusion=True),
     Step("algebraic-simplify", 2),
@@ -172,7 +174,10 @@ KERNELS: tuple[Step | Worklist, ...] = (
 )
 """The passes on the graph once its values have storage formats: they join operations in one kernel."""
 
-_ALL = (*ONNX, *GRAPH, *KERNELS)
+PROGRAM: tuple[Step | Worklist, ...] = (Step("order-launches", 1),)
+"""The passes on the device program, before its memory is planned."""
+
+_ALL = (*ONNX, *GRAPH, *KERNELS, *PROGRAM)
 
 
 def parse_level(text: str) -> int:
@@ -183,9 +188,9 @@ def parse_level(text: str) -> int:
     return int(number)
 
 
-def onnx_pipeline(level: int, use: Use) -> str:
-    """The passes of a level on the model, as a pipeline text."""
-    return ",".join(_texts(ONNX, level, use))
+def onnx_pipeline(level: int, use: Use, opset: int | None = None) -> str:
+    """The passes of a level on the model, as a pipeline text; ``opset`` is that of a model to be written."""
+    return ",".join(_texts(ONNX, level, use, opset))
 
 
 def graph_pipeline(level: int) -> str:
@@ -196,6 +201,11 @@ def graph_pipeline(level: int) -> str:
 def kernel_pipeline(level: int) -> str:
     """The passes of a level that join operations of the device in one kernel, as a pipeline text."""
     return ",".join(_texts(KERNELS, level, "device"))
+
+
+def program_pipeline(level: int) -> str:
+    """The passes of a level on the device program, as a pipeline text."""
+    return ",".join(_texts(PROGRAM, level, "device"))
 
 
 def fusion_passes() -> frozenset[str]:
@@ -226,21 +236,23 @@ def buffer_fusions() -> frozenset[str]:
     return frozenset(step.text for step in _steps((*GRAPH, *KERNELS)) if step.is_fusion)
 
 
-def _texts(table: Sequence[Step | Worklist], level: int, use: Use) -> list[str]:
+def _texts(table: Sequence[Step | Worklist], level: int, use: Use, opset: int | None = None) -> list[str]:
     """The texts of the passes that a level runs; what has just run is not run again."""
     texts: list[str] = []
     for entry in table:
-        steps = [step for step in _steps([entry]) if step.runs(level, use)]
+        steps = [step for step in _steps([entry]) if step.runs(level, use, opset)]
         text = (
-            _worklist_text(steps, level, use) if isinstance(entry, Worklist) else "".join(each.text for each in steps)
+            _worklist_text(steps, level, use, opset)
+            if isinstance(entry, Worklist)
+            else "".join(each.text for each in steps)
         )
         if text and text not in texts[-1:]:
             texts.append(text)
     return texts
 
 
-def _worklist_text(steps: Sequence[Step], level: int, use: Use) -> str:
-    off = ",".join(rule.text for step in steps for rule in step.rules if not rule.runs(level, use))
+def _worklist_text(steps: Sequence[Step], level: int, use: Use, opset: int | None) -> str:
+    off = ",".join(rule.text for step in steps for rule in step.rules if not rule.runs(level, use, opset))
     passes = ",".join(step.text for step in steps)
     return f"simplify{{passes={passes}{f' off={off}' if off else ''}}}" if passes else ""
 

@@ -39,6 +39,7 @@ from ge.passes.pipelines import (
     kernel_pipeline,
     needed_passes,
     onnx_pipeline,
+    program_pipeline,
 )
 from ge.targets.ascend.soc import load_soc
 from ge.targets.onnx.importer import import_model
@@ -253,7 +254,7 @@ def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
         "kernels": kernel_pipeline(options.level),
         "soc": load_soc(options.soc).name,
         "name": options.model.stem,
-        "order": "order-launches" if options.memory.optimize == "high" else "",
+        "order": program_pipeline(options.level) if options.memory.optimize == "high" else "",
         "memory": options.memory.pass_options(),
         "double_buffer": str(options.memory.double_buffer).lower(),
     }

@@ -43,22 +43,34 @@ def split_pass_flags(args: Sequence[str], registry: Registry) -> tuple[list[tupl
     """Take the passes out of a command line: (name, options) in order, and the other arguments.
 
     ``-O2``, or ``--oo_level=O2``, stands for the passes of that level on a model. ``--fusion_rules=FILE`` is the pass
-    `fusion-rules` on that file. Both are spelled as for ge-compiler.
+    `fusion-rules` on that file. Both are spelled as for ge-compiler. ``--target-opset=N`` leaves passes out of a level
+    that make operators which that opset does not have.
     """
     flags: list[tuple[str, str]] = []
     others: list[str] = []
+    opset = _target_opset(args)
     for argument in args:
         name, equals, options = argument.removeprefix("--").partition("=")
         if argument.startswith("--") and name in registry.passes:
             flags.append((name, options))
         elif argument.startswith("-O") or (name == "oo_level" and equals):
             level = parse_level(argument.removeprefix("-") if argument.startswith("-O") else options)
-            flags += _split_passes(onnx_pipeline(level, "model"))
+            flags += _split_passes(onnx_pipeline(level, "model", opset))
         elif name == "fusion_rules" and equals:
             flags.append(("fusion-rules", f"file={shlex.quote(options)}"))
         else:
             others.append(argument)
     return flags, others
+
+
+def _target_opset(args: Sequence[str]) -> int | None:
+    """The opset that ``--target-opset`` asks for; a value that is no number is refused elsewhere."""
+    for argument, following in zip(args, [*args[1:], ""], strict=True):
+        name, equals, value = argument.partition("=")
+        if name in ("--target-opset", "--target_opset"):
+            text = value if equals else following
+            return int(text) if text.isdecimal() else None
+    return None
 
 
 def parse_pipeline(text: str, registry: Registry) -> list[ModulePass]:

@@ -24,9 +24,10 @@ from ge.passes.pipelines import (
     needed_passes,
     onnx_pipeline,
     parse_level,
+    program_pipeline,
 )
 from ge.tools.compilation import ASSIGN, PROGRAM
-from ge.tools.pipeline import make_pass, parse_pipeline, pipeline_text
+from ge.tools.pipeline import make_pass, parse_pipeline, pipeline_text, split_pass_flags
 from ge.tools.rule_names import rules_of
 
 BESIDES = {
@@ -45,6 +46,7 @@ TEXTS = [
     *(onnx_pipeline(level, use) for level in LEVELS for use in ("model", "device")),
     *(graph_pipeline(level) for level in LEVELS),
     *(kernel_pipeline(level) for level in LEVELS),
+    *(program_pipeline(level) for level in LEVELS),
 ]
 
 
@@ -75,6 +77,27 @@ def test_levels_grow() -> None:
         for use in ("model", "device"):
             assert names_of(onnx_pipeline(lower, use)) < names_of(onnx_pipeline(higher, use))
         assert names_of(graph_pipeline(lower)) < names_of(graph_pipeline(higher))
+
+
+def test_older_opsets_leave_out_what_they_have_no_operator_for() -> None:
+    older, newest = names_of(onnx_pipeline(3, "model", 17)), names_of(onnx_pipeline(3, "model"))
+    assert newest - older == {"recognise-gelu", "recognise-swish", "recognise-attention"} | {
+        "recognise-rms-norm",
+        "recognise-rotary",
+        "recognise-group-norm",
+    }
+    assert "mish" in onnx_pipeline(3, "model", 17).partition(" off=")[2]
+    assert names_of(onnx_pipeline(3, "model", 24)) == newest
+
+
+@pytest.mark.parametrize("flags", [["--target-opset=17"], ["--target-opset", "17"], ["--target_opset=17"]])
+def test_the_target_opset_decides_on_the_passes_of_a_level(flags: list[str]) -> None:
+    passes, others = split_pass_flags(["-O2", *flags], registry())
+    assert [name for name, _ in passes] == [
+        each.name for each in parse_pipeline(onnx_pipeline(2, "model", 17), registry())
+    ]
+    assert others == flags
+    assert "recognise-gelu" in str(split_pass_flags(["-O2"], registry())) and "recognise-gelu" not in str(passes)
 
 
 def test_every_pass_on_models_and_graphs_has_a_level() -> None:

@@ -28,6 +28,8 @@ from ge.dialects.onnx.shapes.input_shapes import Asked, fix_arguments, parse_inp
 from ge.ir.errors import GeError
 from ge.ir.registry import context
 from ge.ir.verifier import verify_module
+from ge.targets.ascend.runtime import TensorInfo
+from ge.targets.ascend.runtime.inputs import named_inputs
 from ge.tools import cli
 from ge.tools.agreement import Agreement, Tolerance, compare
 from ge.tools.arrays import random_inputs, read_inputs, write_outputs
@@ -125,6 +127,7 @@ def run(args: Sequence[str]) -> None:
     inputs = read_inputs(arguments.input, program.inputs)
     if arguments.random_input:
         inputs = {**random_inputs(program.inputs, arguments.seed), **inputs}
+    inputs = named_inputs(inputs, [TensorInfo.of(info.name, info.type) for info in program.inputs])
     start = time.perf_counter()
     layers = compare_operators(program, inputs, arguments) if arguments.layerwise else None
     if layers is not None and not arguments.dump:

@@ -178,3 +178,26 @@ def test_the_signature_has_the_same_name_for_the_same_size(tmp_path: Path, capsy
     write_om(compile_model(CompileOptions(model, input_shapes=shapes)).module, om)
     run(om, "--signature")
     assert capsys.readouterr().out == fixed
+
+
+@pytest.mark.parametrize("level", ["onnx", "mlir", "om"])
+@pytest.mark.parametrize(
+    ("name", "value", "code", "words"),
+    [
+        ("x", np.zeros((1, 3, 8, 9), np.float32), "GE6004", ["'x'", "[1, 3, 8, 9]", "[1, 3, 8, 8]"]),
+        ("x", np.zeros((3, 8, 8), np.float32), "GE6004", ["'x'", "[3, 8, 8]", "[1, 3, 8, 8]"]),
+        ("x", np.zeros((1, 3, 8, 8), np.int32), "GE6005", ["'x'", "int32", "float32"]),
+        ("z", X, "GE6003", ["'z'", "'x'"]),
+    ],
+)
+def test_an_input_that_does_not_fit_is_one_error_at_every_level(
+    model: Path, level: str, name: str, value: np.ndarray, code: str, words: list[str]
+) -> None:
+    file, array = model.with_suffix(f".{level}"), model.parent / "value.npy"
+    np.save(array, value)
+    if level == "mlir":
+        write_module(import_model(model), file)
+    if level == "om":
+        write_om(compile_model(CompileOptions(model)).module, file)
+    error = error_of(file, f"--input={name}={array}")
+    assert error.code == code and all(word in error.what for word in words), error.what

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Attribute
 
 from ge.ir.constants import numpy_dtype, tensor_type_of
 from ge.ir.errors import GeError
-from ge.targets.ascend.om.model import Value
 
 Inputs: TypeAlias = Mapping[str, Any] | Sequence[Any] | NDArray[Any]
 """What a caller may give: arrays by name, arrays in order, or one array."""
@@ -30,20 +30,24 @@ class TensorInfo:
     dtype: np.dtype[Any] | None
 
     @classmethod
-    def of(cls, name: str, value: Value) -> TensorInfo:
-        """What the model says of a value."""
+    def of(cls, name: str, type: Attribute) -> TensorInfo:
+        """What a type says of a value."""
         try:
-            tensor = tensor_type_of(value.type)
+            tensor = tensor_type_of(type)
             shape = tuple(None if size == DYNAMIC_INDEX else size for size in tensor.get_shape())
             return cls(name, shape, numpy_dtype(tensor.element_type))
-        except GeError:  # a value of the host that is no tensor of numbers
+        except GeError:  # no tensor of numbers, which only the host has
             return cls(name, None, None)
 
     def __str__(self) -> str:
         if self.dtype is None or self.shape is None:
             return f"{self.name}: any value"
-        sizes = ", ".join("?" if size is None else str(size) for size in self.shape)
-        return f"{self.name}: {self.dtype.name}[{sizes}]"
+        return f"{self.name}: {self.dtype.name}{self.sizes}"
+
+    @property
+    def sizes(self) -> str:
+        """The shape as text; a question mark is a size that is not fixed."""
+        return f"[{', '.join('?' if size is None else str(size) for size in self.shape or ())}]"
 
     def fits(self, shape: Sequence[int]) -> bool:
         """Whether an array of this shape may be its value."""
@@ -82,7 +86,7 @@ def _checked(value: Any, info: TensorInfo) -> Any:
         what = f"element type {array.dtype.name}, the model wants {info.dtype.name}"
         raise GeError("GE6005", f"input '{info.name}' has {what}")
     if not info.fits(array.shape):
-        what = f"shape {list(array.shape)}, the model wants {list(info.shape)}"
+        what = f"shape {list(array.shape)}, the model wants {info.sizes}"
         raise GeError("GE6004", f"input '{info.name}' has {what}")
     return np.ascontiguousarray(array, info.dtype).reshape(array.shape)
 

@@ -59,9 +59,9 @@ class Model:
         self._free = BoundedSemaphore(threads or os.cpu_count() or 1)
         self.name = model.name
         self.soc = model.soc
-        self.inputs = tuple(TensorInfo.of(name, value) for name, value in model.inputs.items())
+        self.inputs = tuple(TensorInfo.of(name, value.type) for name, value in model.inputs.items())
         """The inputs of the model, in order."""
-        self.outputs = tuple(TensorInfo.of(name, value) for name, value in model.outputs.items())
+        self.outputs = tuple(TensorInfo.of(name, value.type) for name, value in model.outputs.items())
         """The outputs of the model, in order; a size that depends on the values of the inputs is None."""
         self.output_names = tuple(model.outputs)
         """The names of the outputs of the model, in order."""

@@ -121,23 +121,35 @@ def _read_tensor(path: Path) -> Any:
         raise GeError("GE6007", f"'{path}': {error}") from error
 
 
-def write_outputs(outputs: Mapping[str, Any], folder: Path) -> list[Path]:
-    """Write every array as ``<name>.npy``; the files. Raises GE1003.
+def write_outputs(outputs: Mapping[str, Any], folder: Path) -> dict[Path, str]:
+    """Write every array as ``<name>.npy``; the files, each with the name it stands for. Raises GE1003.
 
     What no file name can hold becomes ``_``; names that become equal get a number. A sequence is one file for each
     element, an optional value that is absent none.
     """
-    files: list[Path] = []
+    files: dict[Path, str] = {}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, value in _arrays_in(outputs):
             stem = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
             number = sum(file.name == f"{stem}.npy" or re.sub(r"~\d+$", "", file.stem) == stem for file in files)
-            files.append(folder / f"{stem}{f'~{number}' if number else ''}.npy")
-            np.save(files[-1], value)
+            file = folder / f"{stem}{f'~{number}' if number else ''}.npy"
+            np.save(file, value)
+            files[file] = name
     except OSError as error:
         raise GeError("GE1003", f"cannot write to '{folder}': {error.strerror or error}") from error
     return files
+
+
+def write_dump(values: Mapping[str, Any], folder: Path) -> int:
+    """Write arrays, and ``names.txt`` with the name that each file stands for; their number. Raises GE1003."""
+    files = write_outputs(values, folder)
+    names = "".join(f"{file.name}\t{name}\n" for file, name in files.items())
+    try:
+        (folder / "names.txt").write_text(names, encoding="utf-8")
+    except OSError as error:
+        raise GeError("GE1003", f"cannot write to '{folder}': {error.strerror or error}") from error
+    return len(files)
 
 
 def _arrays_in(values: Mapping[str, Any]) -> Iterator[tuple[str, NDArray[Any]]]:

@@ -32,7 +32,7 @@ from ge.targets.ascend.runtime import TensorInfo
 from ge.targets.ascend.runtime.inputs import named_inputs
 from ge.tools import cli
 from ge.tools.agreement import Agreement, Tolerance, compare
-from ge.tools.arrays import random_inputs, read_inputs, write_outputs
+from ge.tools.arrays import random_inputs, read_inputs, write_dump, write_outputs
 from ge.tools.execute import Executable, OmExecutable, executable
 from ge.tools.layerwise import LayerReport, compare_layers, print_layers, write_layers
 from ge.tools.reference import run_onnx
@@ -143,7 +143,7 @@ def run(args: Sequence[str]) -> None:
         for written in write_outputs(outputs, arguments.output_dir):
             print(f"  wrote {written}")
     if arguments.dump:
-        print(f"  wrote {len(write_outputs(inside, arguments.dump_dir))} values to {arguments.dump_dir}")
+        print(f"  wrote {write_dump(inside, arguments.dump_dir)} values to {arguments.dump_dir}")
     if layers is not None:
         print_layers(layers)
         if arguments.csv is not None:

@@ -147,7 +147,8 @@ def test_names_that_become_one_file_name_are_kept_apart(tmp_path: Path) -> None:
     }
     files = write_outputs(values, tmp_path)
     assert [file.name for file in files] == ["_a_b.npy", "_a_b~1.npy", "_a.b.npy", "s.0.npy", "s.1.npy"]
-    assert [np.load(file).tolist() for file in files[:3]] == [[0], [1], [2]]
+    assert list(files.values()) == ["/a/b", "_a_b", "/a.b", "s.0", "s.1"]
+    assert [np.load(file).tolist() for file in files] == [[0], [1], [2], [1, 1], [0, 0, 0]]
 
 
 def test_a_tolerance_is_the_measure(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -166,7 +166,9 @@ def test_values_are_written_under_the_names_of_nodes(
     for number, file in enumerate((compiled(model, tmp_path), model)):
         folder = tmp_path / f"dump{number}"
         ge_run.run([str(file), "--random-input", f"--dump={names}", f"--dump_dir={folder}"])
-        shown[file.suffix] = {path.name: np.load(path) for path in folder.iterdir()}
+        shown[file.suffix] = {path.name: np.load(path) for path in folder.glob("*.npy")}
+        listed = dict(line.split("\t") for line in (folder / "names.txt").read_text().splitlines())
+        assert set(listed) == set(shown[file.suffix]) and listed["a_relu1.npy"] == "a/relu1"
         assert f"wrote {len(shown[file.suffix])} values to {folder}" in capsys.readouterr().out
     for name in ("a_relu1.npy", "b_relu1.npy", "b_relu2.npy"):
         om, definition = shown[".om"][name], shown[".onnx"][name]

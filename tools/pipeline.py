@@ -65,10 +65,10 @@ def split_pass_flags(args: Sequence[str], registry: Registry) -> tuple[list[tupl
 
 def _target_opset(args: Sequence[str]) -> int | None:
     """The opset that ``--target-opset`` asks for; a value that is no number is refused elsewhere."""
-    for argument, following in zip(args, [*args[1:], ""], strict=True):
+    for position, argument in enumerate(args):
         name, equals, value = argument.partition("=")
         if name in ("--target-opset", "--target_opset"):
-            text = value if equals else following
+            text = value if equals else "".join(args[position + 1 : position + 2])
             return int(text) if text.isdecimal() else None
     return None
 

@@ -130,7 +130,9 @@ def test_the_page_has_all_tables() -> None:
         "passes": [one("fuse-conv-bn-relu", 8000000, 4000000)],
         "conv_bn_relu": fused,
         "conv_bn": {"count": 0, "bytes_before": 0, "bytes_after": 0},
-        **{"kernels": 2, "launches": 3, "host_operators": 0},
+        "kernels": 2,
+        "launches": 3,
+        "host_operators": 0,
     }
     text = document.page({"models": {"small": result(3, 4, 5, 0.5)}, "traffic": {"net": measured}}, repeat=3)
     assert "| small | 9 | 3 | - | 4 | 5 | - | 0e+00 | - | 0e+00 | 0e+00 |" in text

@@ -90,7 +90,7 @@ def test_every_kernel_is_tested() -> None:
 @pytest.mark.parametrize("value", [None, np.float32(-0.0), np.int64(7), np.float16(0.5), np.bool_(True)])
 def test_constant_of_shape(shape: list[int], value: Any) -> None:
     """One value everywhere, -0.0 among them, which is no zero of memory."""
-    given = {} if value is None else {"value": onnx.numpy_helper.from_array(np.array([value]))}
+    given: dict[str, Any] = {} if value is None else {"value": onnx.numpy_helper.from_array(np.array([value]))}
     node = helper.make_node("ConstantOfShape", ["s"], ["y"], **given)
     info = helper.make_tensor_value_info("s", onnx.TensorProto.INT64, [len(shape)])
     graph = helper.make_graph([node], "g", [info], [helper.make_empty_tensor_value_info("y")])

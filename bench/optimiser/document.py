@@ -128,12 +128,14 @@ def _time_rows(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
 Number = Callable[[Outcome], float | None]
 
 
-def _count(rows: Iterable[Row], holds: Callable[[float, float], bool], number: Number) -> str:
+def _count(
+    rows: Iterable[Row], holds: Callable[[float, float], bool], number: Number, peers: Sequence[str] = PEERS
+) -> str:
     """On how many models a number of ours compares with the better one of the peers; a peer that failed has none."""
     total = good = 0
     for row in rows:
         ours = number(row.ours)
-        theirs = [value for peer in PEERS if (value := number(row.outcomes[peer])) is not None]
+        theirs = [value for peer in peers if (value := number(row.outcomes[peer])) is not None]
         total += 1
         good += ours is not None and all(holds(ours, value) for value in theirs)
     return f"**{good} of {total}**"
@@ -155,6 +157,7 @@ def totals(rows: Sequence[Row]) -> list[str]:
         f"* never more nodes than the better of {' and '.join(PEERS)}: {_count(rows, lambda a, b: a <= b, nodes)}",
         f"* fewer nodes than both: {_count(rows, lambda a, b: a < b, nodes)}",
         f"* faster than both: {_count(rows, lambda a, b: a < b, seconds)}",
+        *(f"  * than {peer}: {_count(rows, lambda a, b: a < b, seconds, [peer])}" for peer in PEERS),
         f"* all outputs agree with the original: **{sum(row.ours.agrees for row in rows)} of {len(rows)}**",
         *(f"  * of {peer}: {sum(row.outcomes[peer].agrees for row in rows)}" for peer in PEERS),
         f"* time of the {len(all_done)} models that all three can read: {times}",

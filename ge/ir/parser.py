@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 import re
+import struct
 from bisect import bisect_left
 from collections.abc import Callable
 from difflib import get_close_matches
@@ -373,6 +374,8 @@ def parse_text(
         raise GeError("GE3001", error.msg, str(error.span.get_location())) from error
     except RecursionError as error:
         raise GeError("GE3001", "regions are nested too deeply", _stop(parser, name)) from error
+    except struct.error as error:  # xDSL packs a list of integers before it looks at their type
+        raise GeError("GE3001", f"a number does not fit its type: {error}", _stop(parser, name)) from error
     except (ValueError, OverflowError, NotImplementedError, VerifyException) as error:  # what operations say of text
         raise GeError("GE3001", str(error) or type(error).__name__, _stop(parser, name)) from error
     except Exception as error:

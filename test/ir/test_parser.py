@@ -107,3 +107,13 @@ def test_a_fault_of_a_parse_method_is_no_error_of_the_text(
     with pytest.raises(GeError) as error:
         parse_module("func.func @f() {\n  func.return\n}", name="t.mlir")
     assert (error.value.code, error.value.what) == (code, what)
+
+
+@pytest.mark.parametrize("offset", ["9223372036854775808", "-9223372036854775809", "1" + "0" * 30])
+def test_integers_of_a_list_that_are_too_large_are_errors_of_the_text(offset: str) -> None:
+    launch = f'%0 = graph.launch @k() blocks 1 type "K" offsets [{offset}] : () -> tensor<2xf16>'
+    host = f"%0 = graph.host() offsets [{offset}] : () -> tensor<2xf16> {{\n}}"
+    for text in (launch, host):
+        with pytest.raises(GeError) as error:
+            parse_module(text, name="t.mlir")
+        assert error.value.code == "GE3001"

@@ -210,8 +210,16 @@ def _named(node: NodeProto) -> str:
 
 
 def _others(refused: Sequence[Refused]) -> str | None:
-    """The refusals after the first; None (what the code says) when there are none."""
+    """The refusals after the first, nodes of one reason together; None (what the code says) when there are none."""
     if len(refused) == 1:
         return None
-    lines = [f"{_named(refusal.node)}: {refusal.why}" for refusal in refused[1:]]
-    return "The same holds of " + "; ".join(lines)
+    nodes: dict[str, list[str]] = {}
+    for refusal in refused[1:]:
+        nodes.setdefault(refusal.why, []).append(_named(refusal.node))
+    return "The same holds of " + "; ".join(f"{_some(names)}: {why}" for why, names in nodes.items())
+
+
+def _some(names: Sequence[str], most: int = 3) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

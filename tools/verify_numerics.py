@@ -11,6 +11,7 @@ pass that left the module as it was is not checked.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
@@ -87,10 +88,11 @@ class NumericsCheck:
         self._half = program.half
         self._draws.clear()
         problem: GeError | None = None
+        counts = any(op.name == "onnx.Loop" for op in module.walk())
         for number, kind in enumerate(KINDS):
             for size in (UNKNOWN_SIZES[number % len(UNKNOWN_SIZES)], *LARGER_SIZES):
                 random = np.random.default_rng([self.seed, number])
-                draw = Draw(kind, [draw_input(info, kind, size, random) for info in program.inputs], {})
+                draw = Draw(kind, [draw_input(info, kind, size, random, counts) for info in program.inputs], {})
                 try:
                     draw.outputs = draw.run(program)
                 except GeError as error:  # a hostile index is out of range: these inputs mean nothing to the model
@@ -169,14 +171,19 @@ def _has_unknown_sizes(program: Executable) -> bool:
     return any(DYNAMIC_INDEX in info.shape for info in program.inputs)
 
 
-def draw_input(info: InputInfo, kind: str, size: int, random: np.random.Generator) -> Array:
-    """Values of a kind for an input; its unknown dimensions are ``size``. Raises GE6002 for what is no tensor."""
+def draw_input(info: InputInfo, kind: str, size: int, random: np.random.Generator, counts: bool = False) -> Array:
+    """Values of a kind for an input; its unknown dimensions are ``size``. Raises GE6002 for what is no tensor.
+
+    ``counts``: a single integer may be how often a loop turns, so it is small, whatever the kind.
+    """
     try:
         type = tensor_type_of(info.type)
         dtype = numpy_dtype(type.element_type)
     except GeError:
         return info.random(random)
     shape = [size if each == DYNAMIC_INDEX else each for each in type.get_shape()]
+    if counts and dtype.kind in "iu" and math.prod(shape) == 1:
+        return random.integers(0, 4, shape).astype(dtype)
     if dtype.kind in "iu" and kind != "large":
         return random.integers(0, 2, shape).astype(dtype)
     return hostile(shape, dtype, kind, random)

@@ -7,9 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from planted_fault import planted
+from xdsl.dialects.builtin import TensorType, f32, i32, i64
 
+from ge.maths.hostile import KINDS
+from ge.tools.arrays import InputInfo
 from ge.tools.ge_opt import main
-from ge.tools.verify_numerics import difference
+from ge.tools.verify_numerics import difference, draw_input
 
 
 def test_wrong_pass_is_named_with_its_operator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -38,6 +41,15 @@ def test_inputs_of_unknown_size(tmp_path: Path) -> None:
     file = tmp_path / "m.mlir"
     file.write_text(f"func.func @main(%x: tensor<?x3xf32>) -> tensor<?x3xf32> {{\n{text}\n}}\n")
     main([str(file), "--verify-numerics", "--infer-shapes", "-o", str(tmp_path / "out.mlir")])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_may_be_how_often_a_loop_turns_is_small(kind: str) -> None:
+    random = np.random.default_rng(0)
+    for type in (TensorType(i64, []), TensorType(i32, [1])):
+        assert 0 <= draw_input(InputInfo("n", type), kind, 2, random, counts=True).item() < 4
+    floats = draw_input(InputInfo("x", TensorType(f32, [])), kind, 2, random, counts=True)
+    assert floats.dtype == np.float32
 
 
 def array(*values: float) -> np.ndarray:

@@ -303,12 +303,20 @@ def constant_of_shape(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     return np.zeros(shape, value.dtype) if is_zero else np.full(shape, value[0], value.dtype)
 
 
+def flatten(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """Two dimensions: the product of those before `axis`, and of the others; also where one of them is 0."""
+    x = inputs[0]
+    axis = op.attribute("axis")
+    return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
+
+
 KERNELS: Mapping[str, Kernel] = {
     "AveragePool": average_pool,
     "BatchNormalization": batch_normalization,
     "ConstantOfShape": constant_of_shape,
     "Conv": conv,
     "ConvTranspose": conv_transpose,
+    "Flatten": flatten,
     "Gemm": gemm,
     "GlobalAveragePool": global_average_pool,
     "GlobalMaxPool": global_max_pool,

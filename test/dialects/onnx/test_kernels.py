@@ -52,6 +52,10 @@ CASES: list[tuple[str, list[Shape], dict[str, Any]]] = [
     ("MatMul", [(4,), (4, 2)], {}),
     ("LRN", [(2, 7, 3, 3)], {"size": 5, "alpha": 0.1, "beta": 0.6, "bias": 2.0}),
     ("LRN", [(1, 3, 4, 4)], {"size": 7}),
+    ("Flatten", [(2, 3, 4)], {}),
+    ("Flatten", [(2, 3, 4)], {"axis": 0}),
+    ("Flatten", [(2, 3, 4)], {"axis": 3}),
+    ("Flatten", [(2, 3, 4)], {"axis": -1}),
     ("LogSoftmax", [(3, 7)], {}),
     ("LogSoftmax", [(2, 5, 3)], {"axis": 1}),
 ]  # fmt: skip
@@ -75,6 +79,13 @@ def test_kernel(op_type: str, shapes: list[Shape], attributes: dict[str, Any], d
     inputs = {f"x{i}": np.abs(random.standard_normal(s)).astype(numpy_type) for i, s in enumerate(shapes)}
     got = run_module(import_model(model), inputs)
     assert_close(got, run_reference(model, inputs), F32 if dtype == onnx.TensorProto.FLOAT else F16)
+
+
+@pytest.mark.parametrize(("shape", "axis", "flat"), [((2, 0, 3), 1, (2, 0)), ((0, 2, 3), 2, (0, 3)), ((0,), 0, (1, 0))])
+def test_flattening_nothing(shape: Shape, axis: int, flat: Shape) -> None:
+    """The reference of the onnx package asks NumPy for a size that it cannot tell."""
+    module = import_model(model_of("Flatten", [shape], {"axis": axis}, onnx.TensorProto.FLOAT))
+    assert run_module(module, {"x0": np.zeros(shape, np.float32)})["y"].shape == flat
 
 
 def test_every_kernel_is_tested() -> None:

@@ -303,6 +303,17 @@ def constant_of_shape(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     return np.zeros(shape, value.dtype) if is_zero else np.full(shape, value[0], value.dtype)
 
 
+def gather_elements(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """The elements that indices name along one axis; along the others, indices may be fewer than the data."""
+    data, indices = inputs
+    axis = op.attribute("axis")
+    if np.ndim(data) != np.ndim(indices) or not np.ndim(data):
+        return None
+    axis %= data.ndim
+    part = tuple(slice(None) if i == axis else slice(size) for i, size in enumerate(indices.shape))
+    return np.take_along_axis(data[part], indices, axis)
+
+
 def flatten(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     """Two dimensions: the product of those before `axis`, and of the others; also where one of them is 0."""
     x = inputs[0]
@@ -317,6 +328,7 @@ KERNELS: Mapping[str, Kernel] = {
     "Conv": conv,
     "ConvTranspose": conv_transpose,
     "Flatten": flatten,
+    "GatherElements": gather_elements,
     "Gemm": gemm,
     "GlobalAveragePool": global_average_pool,
     "GlobalMaxPool": global_max_pool,

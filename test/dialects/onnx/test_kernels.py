@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnxruntime
 import pytest
 from onnx import helper
 from onnx_models import F16, F32, assert_close, run_reference
@@ -88,11 +89,30 @@ def test_flattening_nothing(shape: Shape, axis: int, flat: Shape) -> None:
     assert run_module(module, {"x0": np.zeros(shape, np.float32)})["y"].shape == flat
 
 
+@pytest.mark.parametrize(
+    ("shape", "picked", "axis"),
+    [((1, 512), (1, 128), 1), ((3, 4), (2, 6), 1), ((3, 4), (5, 2), 0), ((2, 3, 4), (2, 2, 3), -2), ((4,), (0,), 0)],
+)
+def test_gather_elements(shape: Shape, picked: Shape, axis: int) -> None:
+    random = np.random.default_rng(0)
+    data = random.standard_normal(shape).astype(np.float32)
+    indices = random.integers(-shape[axis], shape[axis], picked)
+    infos = [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, shape),
+             helper.make_tensor_value_info("i", onnx.TensorProto.INT64, picked)]  # fmt: skip
+    node = helper.make_node("GatherElements", ["x", "i"], ["y"], axis=axis)
+    graph = helper.make_graph([node], "g", infos, [helper.make_empty_tensor_value_info("y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    feeds = {"x": data, "i": indices}
+    wanted = onnxruntime.InferenceSession(model.SerializeToString()).run(None, feeds)[0]
+    np.testing.assert_array_equal(run_module(import_model(model), feeds)["y"], wanted)
+
+
 def test_every_kernel_is_tested() -> None:
     assert {op_type for op_type, _, _ in CASES} | {
         "Resize",
         "NonMaxSuppression",
         "ConstantOfShape",
+        "GatherElements",
         "QLinearConv",
     } == set(KERNELS)
 

@@ -78,7 +78,8 @@ def _order(program: FuncOp) -> None:
     if order == list(range(len(order))) or not permit(OrderLaunchesPass.name, program):
         return
     block = body_of(program)
-    others = [op for op in block.ops if op not in set(before.operations)]
+    tasks = set(before.operations)
+    others = [op for op in block.ops if op not in tasks]
     root = value_roots(program, list(block.ops))
     last = others.pop()
     behind: dict[Operation | None, list[Operation]] = {}

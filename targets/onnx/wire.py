@@ -68,20 +68,11 @@ def _without_tensors(
     children = _CHILDREN.get(message, {})
     chunks: list[bytes | memoryview] = []
     places: list[bytes] = []
-    position = copied = start
-    while position < end:
-        field_start = position
-        tag, position = _varint(data, position, end)
-        if tag & 7 != _LENGTH_DELIMITED:
-            position = _skip(data, tag & 7, position, end)
-            continue
-        length, position = _varint(data, position, end)
-        payload, position = position, position + length
-        if position > end:
-            raise WireError(field_start)
+    copied = start
+    for field, field_start, payload, position in _fields(data, start, end):
+        length = position - payload
         if length <= min_bytes:
             continue
-        field = tag >> 3
         if message == "TensorProto" and field in _TENSOR_BYTES:
             chunks.append(data[copied:field_start])
             places.append(_external(len(pieces)))
@@ -89,6 +80,7 @@ def _without_tensors(
         elif field in children:
             inner = _without_tensors(data, payload, position, children[field], min_bytes, pieces)
             size = sum(len(chunk) for chunk in inner)
+            tag = field << 3 | _LENGTH_DELIMITED
             chunks += [data[copied:field_start], _encode(tag), _encode(size), *inner]
         else:
             continue
@@ -98,6 +90,11 @@ def _without_tensors(
 
 def fields(data: memoryview, start: int, end: int) -> Iterator[tuple[int, int, int]]:
     """Number, begin and end of each field of a message that has a length. Raises WireError."""
+    return ((field, payload, position) for field, _, payload, position in _fields(data, start, end))
+
+
+def _fields(data: memoryview, start: int, end: int) -> Iterator[tuple[int, int, int, int]]:
+    """Number, begin of the tag, and begin and end of the content of each field that has a length."""
     position = start
     while position < end:
         field_start = position
@@ -109,7 +106,7 @@ def fields(data: memoryview, start: int, end: int) -> Iterator[tuple[int, int, i
         payload, position = position, position + length
         if position > end:
             raise WireError(field_start)
-        yield tag >> 3, payload, position
+        yield tag >> 3, field_start, payload, position
 
 
 def _varint(data: memoryview, position: int, end: int) -> tuple[int, int]:

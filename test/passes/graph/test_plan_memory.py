@@ -175,23 +175,25 @@ def test_every_plan_passes_the_check(seed: int, size: int, planner: Planner) -> 
     assert plan_memory(main(module)).lower_bound <= given_order
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.integers(0, 1 << 32), st.integers(4, 14))
-def test_the_check_finds_what_the_replay_finds(seed: int, size: int) -> None:
-    """One result comes into the place of another value: both notice it, or it does no harm and neither does."""
-    random = Random(seed)
-    function, plan = planned(build(random, size))
-    launches = [op for op in function.body.block.ops if isinstance(op, LaunchOp)]
-    if len(launches) < 2:
-        return
-    moved, taken = random.sample(launches, 2)
-    moved.offsets = ints([integers(taken.offsets)[0], *integers(moved.offsets)[1:]])
-    try:
-        check_memory(function)
-    except GeError as error:
-        assert error.code == "GE4023"
-        with pytest.raises(AssertionError):
-            replay(function, plan)
+def test_what_the_check_refuses_the_replay_refuses() -> None:
+    """One result comes into the place of another value, which is harmless in some programs and found in many."""
+    refused = 0
+    for seed in range(60):
+        random = Random(seed)
+        function, plan = planned(build(random, 12))
+        launches = [op for op in function.body.block.ops if isinstance(op, LaunchOp)]
+        if len(launches) < 2:
+            continue
+        moved, taken = random.sample(launches, 2)
+        moved.offsets = ints([integers(taken.offsets)[0], *integers(moved.offsets)[1:]])
+        try:
+            check_memory(function)
+        except GeError as error:
+            refused += 1
+            assert error.code == "GE4023"
+            with pytest.raises(AssertionError):
+                replay(function, plan)
+    assert refused >= 10
 
 
 def chain(length: int) -> ModuleOp:

@@ -4,55 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib import import_module
 from itertools import pairwise
-from types import ModuleType
 
 from onnx import NodeProto, TypeProto
 
-from ge.targets.onnx.adapters import (
-    activations,
-    arithmetic,
-    axes,
-    casts,
-    control_flow,
-    gathering,
-    legacy,
-    normalization,
-    pooling,
-    quantization,
-    recurrent,
-    resize,
-    sampling,
-    shapes,
-    slicing,
-    softmax,
-    spectral,
-)
 from ge.targets.onnx.adapters.legality import fit
 from ge.targets.onnx.adapters.registry import ADAPTERS, Adapter
 from ge.targets.onnx.adapters.schemas import histories, schema_at, version_before
 from ge.targets.onnx.adapters.widenings import is_widening
 
-FAMILIES: tuple[ModuleType, ...] = (
-    activations,
-    arithmetic,
-    axes,
-    casts,
-    control_flow,
-    gathering,
-    legacy,
-    normalization,
-    pooling,
-    quantization,
-    recurrent,
-    resize,
-    sampling,
-    shapes,
-    slicing,
-    softmax,
-    spectral,
+FAMILIES = (
+    *("activations", "arithmetic", "axes", "casts", "control_flow", "gathering"),
+    *("legacy", "normalization", "pooling", "quantization", "recurrent", "resize"),
+    *("sampling", "shapes", "slicing", "softmax", "spectral"),
 )
-"""The modules whose adapters are in :data:`ADAPTERS`."""
+"""The modules of this package whose adapters are in :data:`ADAPTERS`: importing one puts them there."""
+
+for _family in FAMILIES:
+    import_module(f"ge.targets.onnx.adapters.{_family}")
 
 
 def adapter(op_type: str, source: int, target: int) -> Adapter | None:

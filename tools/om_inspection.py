@@ -27,6 +27,7 @@ def om_facts(file: OmFile) -> dict[str, Any]:
         "table": "64-bit" if file.container.is_wide else "32-bit",
         "partitions": partitions(file),
         "memory": memory(file),
+        "constants": constants(file),
         "streams": _count(file, "stream_num", file.tasks.stream_num),
         "events": _count(file, "event_num", file.tasks.event_num),
         "models": 1 + len(file.parts),
@@ -62,6 +63,14 @@ def memory(file: OmFile) -> dict[str, int]:
     """What the model needs on the device."""
     names = ("memory_size", "zero_copy_memory_size", "weight_size")
     return {name: found for name in names if (found := file.integer(name)) is not None}
+
+
+def constants(file: OmFile) -> dict[str, int]:
+    """How many constants the graph has, their bytes, and how many of these are saved because equal ones lie once."""
+    descriptors = [op.attr["value"].t.desc for op, _ in file.constants()]
+    stored = {(each.data_offset, each.weight_size) for each in descriptors}
+    total = sum(each.weight_size for each in descriptors)
+    return {"count": len(descriptors), "bytes": total, "saved": total - sum(size for _, size in stored)}
 
 
 def inputs(file: OmFile) -> list[dict[str, Any]]:
@@ -111,6 +120,9 @@ def print_om_facts(facts: dict[str, Any]) -> None:
             "models, graphs": f"{facts['models']}, {facts['graphs']}",
             "versions": f"format {facts['format_version']}, model {facts['model_version']}, {facts['table']} table",
             **{name.replace("_", " "): megabytes(size) for name, size in facts["memory"].items()},
+            "constants": "{count}, {bytes} bytes, {saved} of them saved: equal ones lie once".format(
+                **facts["constants"]
+            ),
             "streams, events": f"{facts['streams']}, {facts['events']}",
             "tasks": str(facts["tasks"]),
             "kernels": ", ".join(f"{count} in {store}" for store, count in facts["kernels"].items()) or "none",

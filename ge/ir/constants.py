@@ -152,6 +152,11 @@ def array_of(attr: Attribute, type: Attribute | None = None) -> Array:
     return np.frombuffer(data, dtype).reshape(shape)
 
 
+def bytes_of(attr: Attribute, type: Attribute | None = None) -> NDArray[np.uint8]:
+    """The bytes of a constant as they lie in memory: those of :func:`array_of`, without copying."""
+    return array_of(attr, type).reshape(-1).view(np.uint8)
+
+
 @lru_cache(4096)
 def _storage_of(type: Attribute) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     """The storage shape, NumPy type and number of bytes of constants of a type."""

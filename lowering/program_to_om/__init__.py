@@ -40,7 +40,7 @@ from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, ViewOp
 from ge.dialects.om import KernelOp, ModelOp, OperatorOp, TaskOp, WeightsOp
 from ge.dialects.om.program import NO_TASK
 from ge.ir.attributes import WeightsAttr
-from ge.ir.constants import array_of
+from ge.ir.constants import bytes_of
 from ge.ir.errors import GeError
 from ge.ir.locations import node_names, where
 from ge.lowering.program_to_om.attributes import operator_attributes
@@ -185,7 +185,7 @@ class _Builder:
     def add_constant(self, op: ConstantOp) -> None:
         """Add a constant, and put its bytes where memory planning wants them."""
         self.add(op, op.offset)
-        data = array_of(op.value, op.y.type).reshape(-1).view("u1")
+        data = bytes_of(op.value, op.y.type)
         (offset,) = _integers(op.offset)
         self.weights[offset : offset + data.nbytes] = data.data
 

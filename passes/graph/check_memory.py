@@ -15,7 +15,7 @@ from xdsl.passes import ModulePass
 
 from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, ViewOp
 from ge.dialects.om.values import ALIGNMENT, NO_OFFSET, slot_bytes, value_bytes
-from ge.ir.constants import array_of
+from ge.ir.constants import bytes_of
 from ge.ir.errors import GeError
 from ge.ir.functions import body_of
 from ge.ir.locations import where
@@ -115,7 +115,7 @@ class _Shadow:
 
     def constant(self, op: ConstantOp) -> None:
         """A constant lies in the weights; it may share its place with one of the same bytes."""
-        data = array_of(op.value, op.y.type).reshape(-1).view(np.uint8)
+        data = bytes_of(op.value, op.y.type)
         offset = -1 if op.offset is None else op.offset.value.data
         place = slice(offset, offset + data.size)
         if offset % ALIGNMENT or offset < 0 or place.stop > self.weights.size:

@@ -8,7 +8,7 @@ and has 32 spare bytes at its end. The cases:
 2. a view lies where its operand lies, and keeps it alive;
 3. an input of the model, and a result that the model returns, has a slot of its own behind the arena for the whole run,
    so that the caller may put it elsewhere (zero copy); what is returned twice, or is also an input, has one slot;
-4. a constant lies in the weights block; constants with the same bytes lie there once;
+4. a constant lies in the weights block, in order of use, those with the same bytes once (`weight_block.py`);
 5. a host value whose size is not known before it is computed has no place: offset -1.
 
 A program that needs more memory than the device has is refused (GE4022). The order of the operations is not changed.
@@ -17,7 +17,6 @@ Running the pass again gives the same plan.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -31,14 +30,13 @@ from xdsl.passes import ModulePass
 from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, ViewOp
 from ge.dialects.graph.base import int_attr, ints
 from ge.dialects.om.values import ALIGNMENT, NO_OFFSET, slot_bytes, value_bytes
-from ge.ir.attributes import WeightsAttr
-from ge.ir.constants import array_of
 from ge.ir.errors import GeError
 from ge.ir.functions import body_of
 from ge.ir.locations import node_names, where
 from ge.maths.intervals import Interval, lower_bound
 from ge.maths.layouts import round_up
 from ge.maths.placement import PLANNERS, Lifetimes
+from ge.passes.graph.weight_block import plan_weights
 from ge.targets.ascend.soc import Soc, load_soc
 
 Planner: TypeAlias = Literal["best-fit", "greedy-by-size", "search"]
@@ -77,7 +75,8 @@ def plan_memory(
     """
     operations = list(body_of(program).ops)
     root = value_roots(program, operations)
-    offsets, weight_size = _plan_weights(operations)
+    weights = plan_weights(operations, root)
+    offsets = dict(weights.offsets)
     returned = [root[value] for value in operations[-1].operands]
     own = dict.fromkeys([*program.body.block.args, *(value for value in returned if value not in offsets)])
     intervals = _lifetimes(operations, root, exclude={*own, *offsets})
@@ -97,7 +96,7 @@ def plan_memory(
         offsets[value] = offsets.get(origin, NO_OFFSET)
     sizes = [interval.size for interval in intervals.values()]
     return MemoryPlan(
-        offsets, arena_size, end - arena_size, weight_size, sum(sizes), lower_bound([*intervals.values()])
+        offsets, arena_size, end - arena_size, weights.size, sum(sizes), lower_bound([*intervals.values()])
     )
 
 
@@ -113,24 +112,6 @@ def value_roots(program: FuncOp, operations: Sequence[Operation]) -> dict[SSAVal
             case _:
                 raise GeError("GE3004", f"a device program cannot contain {op.name}", where(op))
     return roots
-
-
-def _plan_weights(operations: Sequence[Operation]) -> tuple[dict[SSAValue, int], int]:
-    """Offsets of the constants, and the size of the weights block."""
-    offsets: dict[SSAValue, int] = {}
-    known: dict[tuple[int, str], int] = {}
-    end = 0
-    for op in operations:
-        if not isinstance(op, ConstantOp):
-            continue
-        data = array_of(op.value, op.y.type)
-        digest = op.value.digest if isinstance(op.value, WeightsAttr) else hashlib.sha256(data.tobytes()).hexdigest()
-        key = (data.nbytes, digest)
-        if key not in known:
-            known[key] = end
-            end += slot_bytes(data.nbytes)
-        offsets[op.y] = known[key]
-    return offsets, end
 
 
 def _lifetimes(

@@ -16,9 +16,11 @@ from onnx import TensorProto, helper, numpy_helper
 
 from ge.ir.errors import GeError
 from ge.ir.parser import parse_module
+from ge.targets.ascend.om.file import OmFile
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.ascend.om.writer import write_module
 from ge.tools import ge_compiler, ge_om
+from ge.tools.om_inspection import constants
 from ge.tools.om_json import message_json
 
 ROOT = Path(__file__).parents[2]
@@ -67,11 +69,32 @@ def test_info(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert facts["compiler"].startswith("graph-engine ") and facts["soc"] == "Ascend310P3"
     assert sum(part["size"] for part in facts["partitions"]) == facts["size"] == (folder / "a.om").stat().st_size
     assert [part["name"] for part in facts["partitions"]][2:4] == ["MODEL_INOUT_INFO", "MODEL_DEF"]
+    assert facts["constants"] == {"count": 2, "bytes": 2 * 16 * 16 * 9 + 4 * 16, "saved": 0}
     assert facts["operators"]["Conv2D"] == 1 and facts["problems"] == []
     assert facts["inputs"] == [{"name": "x", "type": "float", "shape": [1, 3, 8, 8], "format": "NCHW"}]
     assert [each["name"] for each in facts["outputs"]] == ["y"]
     text = shown(["info", str(folder / "a.om")], capsys)
     assert "ge-compiler --model=a.onnx" in text and "MODEL_DEF" in text and "[1, 3, 8, 8]" in text
+
+
+def test_equal_weights_are_stored_once(tmp_path: Path) -> None:
+    """Zeros of a float32 bias are the first bytes of no larger constant, and those of another bias."""
+    model(tmp_path / "model.onnx")
+    proto = onnx.load(tmp_path / "model.onnx")
+    (bias,) = (each for each in proto.graph.initializer if each.name == "b")
+    bias.CopyFrom(numpy_helper.from_array(np.zeros(8, np.float32), "b"))
+    second = helper.make_node("Conv", ["r", "w2", "b"], ["r2"], name="second", pads=[1, 1, 1, 1])
+    proto.graph.node.insert(2, second)
+    proto.graph.node[3].input[0] = "r2"
+    proto.graph.initializer.append(numpy_helper.from_array(random(8, 8, 3, 3), "w2"))
+    onnx.save(proto, tmp_path / "model.onnx")
+    ge_compiler.run([f"--model={tmp_path / 'model.onnx'}", f"--output={tmp_path / 'model.om'}", "--report=none"])
+    file = OmFile.open(tmp_path / "model.om")
+    assert constants(file) == {"count": 4, "bytes": 2 * (2 * 16 * 16 * 9 + 4 * 16), "saved": 4 * 16}
+    places = {op.name: (op.attr["value"].t.desc.data_offset, data) for op, data in file.constants()}
+    assert len(places) == 4 and all(offset % 512 == 0 for offset, _ in places.values())
+    first, second_weights = (places[name][0] for name in ("w", "w2"))
+    assert first < second_weights
 
 
 def test_equal_input_and_options_give_equal_bytes(folder: Path, tmp_path: Path) -> None:

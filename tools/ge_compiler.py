@@ -20,13 +20,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 import ge
 from ge.dialects.om import ModelOp
-from ge.dialects.onnx.shapes.input_shapes import FORM, parse_input_shapes
+from ge.dialects.onnx.shapes.input_shapes import parse_input_shapes
 from ge.dialects.onnx.shapes.report import HEADER, shape_rows
 from ge.ir.errors import GeError
 from ge.ir.registry import registry
 from ge.ir.rewrite_log import Switches
 from ge.passes.graph.keep import PRECISION_MODES
-from ge.passes.pipelines import DEFAULT_LEVEL, fusion_passes, parse_level
+from ge.passes.pipelines import DEFAULT_LEVEL, parse_level
 from ge.targets.ascend.om.reader import read_model
 from ge.targets.ascend.om.writer import write_module
 from ge.targets.ascend.runtime.model import Model
@@ -35,65 +35,20 @@ from ge.tools import cli
 from ge.tools.agreement import Agreement, compare
 from ge.tools.arrays import InputInfo, random_inputs
 from ge.tools.compilation import NO_FUSION, STAGES, CompileOptions, MemoryOptions, compile_model, stage_passes
+from ge.tools.compiler_options import GROUPS, OPTIONS, USAGE
 from ge.tools.console import print_table
 from ge.tools.explanations import explanations
 from ge.tools.fusion_report import report_facts, write_report
 from ge.tools.memory_config import MemoryConfig, read_memory_config
 from ge.tools.memory_picture import write_page
 from ge.tools.om_modes import record_command, run_om_mode
-from ge.tools.options import Option, options_help, parse_options
+from ge.tools.options import options_help, parse_options
 from ge.tools.pipeline import pipeline_text
 from ge.tools.precheck import failure, precheck
 from ge.tools.reference import run_onnx
 from ge.tools.report import agreement_facts, compilation_facts, print_compilation, print_run, run_facts
 from ge.tools.rule_names import rules_asked_for
 from ge.tools.switch_file import read_switch_file
-
-USAGE = """usage: ge-compiler --model=FILE [options]
-
-example: ge-compiler --model=resnet50.onnx --output=resnet50.om --input_shape="x:1,3,224,224" --compare"""
-
-OPTIONS = (
-    Option("model", "FILE", "the ONNX model"),
-    Option("output", "FILE", "the OM file to write; .om is added (default: the model's name, in this folder)"),
-    Option("soc_version", "NAME", "the chip (default Ascend310P3)"),
-    Option("input_shape", "SHAPES", f"the shapes of the inputs: {FORM}"),
-    Option("input_format", "NCHW|ND", "the layout of the inputs, as ONNX has it"),
-    Option("framework", "NUMBER", "5: the model is an ONNX model"),
-    Option("mode", "NUMBER", "0: make an OM file (default); 3: only report all that stands in its way; 1, 6: see --om"),
-    Option("om", "FILE", "with --mode=6: show what is in this OM file; with --mode=1: write it as JSON"),
-    Option("json", "FILE", "with --mode=1: the file to write"),
-    Option("check_report", "FILE", "with --mode=3: write the report as JSON to this file"),
-    Option("precision_mode", "NAME", f"what computes in float16: {', '.join(PRECISION_MODES)} (default force_fp16)"),
-    Option("keep_dtype", "FILE", "names of nodes, or OpType::NAME, on a line each, that keep the model's precision"),
-    Option("oo_level", "LEVEL", "the optimisation level, O0 to O3 (default O3); also -O0 to -O3"),
-    Option("print-pipeline", "", "print the passes of the compilation as a text for ge-opt -p, and stop"),
-    Option("no-fusion", "", f"leave the fusion passes out: {', '.join(sorted(fusion_passes()))}"),
-    Option("fusion_rules", "FILE", "apply the rules of this .gerules file; several are separated by commas"),
-    Option("load-plugin", "FILE.py", "add the operators and passes of a plug-in; may be repeated"),
-    Option("fusion_switch_file", "FILE", "a JSON file that switches single passes and rules off"),
-    Option("fusion_report", "FILE", "what the rules did, as JSON; - for tables on standard error"),
-    Option("explain-fusion", "RULE", "say where this rule or pass nearly applies, and why it does not"),
-    Option("strict", "", "an optimisation that fails is an error; without it, it is left out with a warning"),
-    Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory"),
-    Option("no_reuse", "NAMES", "nodes whose results share memory with nothing, separated by commas"),
-    Option("memory_optimize", "low|high", "how hard to look for a small memory plan (default high)"),
-    Option("optimization_config", "FILE", "a JSON file that says how memory is used: docs/memory.md"),
-    Option("memory_report", "FILE", "draw the memory plan, address over time, as an HTML page"),
-    Option("dump_shape", "true|false", "true: print the shape of every value, and the rule that it follows from"),
-    Option("debug", "DIR", "write the module after each stage as DIR/NN-stage.mlir, and log every fusion"),
-    Option(
-        "log",
-        "debug|info|warning|error",
-        "show messages of this importance (default info with --debug); info shows every fusion",
-    ),
-    Option("report", "text|json|none", "what to print at the end (default text)"),
-    Option("run", "", "run the file once on the simulated chip, with random inputs"),
-    Option("compare", "", "run, and compare the outputs with onnxruntime"),
-    Option("seed", "NUMBER", "seed of the random inputs (default 0)"),
-    Option("help", "", "show this"),
-    Option("version", "", "show the version"),
-)
 
 ONLY_VALUES = {"framework": ("5",), "mode": ("0", "1", "3", "6"), "precision_mode": PRECISION_MODES}
 """Options of ATC of which these values are what this compiler does."""
@@ -197,7 +152,7 @@ def run(args: Sequence[str]) -> None:
     """Run ge-compiler; errors are raised."""
     values = parse_options(map(_long_level, cli.load_plugins(args)), OPTIONS)
     if "help" in values or not args:
-        print(options_help(USAGE, OPTIONS))
+        print(options_help(USAGE, GROUPS))
         return
     if "version" in values:
         print(f"ge-compiler {ge.__version__}")

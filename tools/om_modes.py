@@ -23,14 +23,6 @@ from ge.tools.options import Option
 MODES: Mapping[str, tuple[str, ...]] = {"1": ("om", "json"), "6": ("om",)}
 """The modes that read an OM file, and the options that each needs."""
 
-_NO_INFLUENCE = frozenset(
-    {
-        *("output", "debug", "log", "report", "run", "compare", "seed", "dump_shape", "check_report", "fusion_report"),
-        *("explain-fusion", "strict", "mode", "help", "version"),
-    }
-)
-"""Options that do not change what is in the file."""
-
 
 def run_om_mode(values: Mapping[str, str]) -> bool:
     """Do what a mode asks for that reads an OM file; False for another mode.
@@ -66,7 +58,7 @@ def record_command(
     """
     words = ["ge-compiler", *(f"--load-plugin={Path(path).name}" for path in plugins)]
     for option in options:
-        if option.name in values and option.name not in _NO_INFLUENCE:
+        if option.name in values and option.in_file:
             words.append(f"--{option.name}" + (f"={_plain(option, values[option.name])}" if option.value else ""))
     for op in module.ops:
         if isinstance(op, ModelOp):

@@ -2,25 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from textwrap import wrap
 
 from ge.ir.errors import GeError
+
+SAME, OWN = "the same", "-"
+"""What ATC does with an option: it takes it in the same way, or it has none of this name."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """An option. ``value`` names what it takes (``A|B`` are the only values); without one it is a switch."""
+    """An option. ``value`` names what it takes: ``A|B`` are the only values, ``[A]`` may be left out.
+
+    Without a value it is a switch.
+    """
 
     name: str
     value: str
     help: str
+    atc: str = OWN
+    """What ATC does with it."""
+    in_file: bool = True
+    """Whether it changes what is in the file that is written."""
 
     @property
     def choices(self) -> list[str]:
         """The values it takes, where it takes only some."""
         return self.value.split("|") if "|" in self.value else []
+
+    @property
+    def is_optional(self) -> bool:
+        """Whether its value may be left out."""
+        return self.value.startswith("[")
+
+    def __str__(self) -> str:
+        value = self.value
+        return f"--{self.name}[={value[1:]}" if self.is_optional else f"--{self.name}{'=' if value else ''}{value}"
 
 
 _ATC_ONLY = """
@@ -43,7 +63,7 @@ ATC_OPTIONS = frozenset(_ATC_ONLY.split())
 
 
 def parse_options(arguments: Iterable[str], options: Sequence[Option]) -> dict[str, str]:
-    """The values of the options given, by name; a switch that is given has the value ``1``.
+    """The values of the options given, by name; one that is given without a value has the value ``1``.
 
     Raises GE2006 (wrong or missing value), GE2007 (unknown option) or GE2009 (an option of ATC that is not there).
     """
@@ -56,23 +76,31 @@ def parse_options(arguments: Iterable[str], options: Sequence[Option]) -> dict[s
             raise GeError("GE2007", f"'{argument}' is not an option: options are --name=value")
         name, equals, value = argument[2:].partition("=")
         option = _find(name, known)
-        if option.value and not equals:
+        if equals:
+            _check_value(option, value)
+        elif option.is_optional:
+            value = rest.pop(0) if rest and not rest[0].startswith("-") else ""
+        elif option.value:
             if not rest:
-                raise GeError("GE2006", f"option --{name} needs a value: --{name}={option.value}")
+                raise GeError("GE2006", f"option --{name} needs a value: {option}")
             value = rest.pop(0)
-        if not option.value and equals:
-            raise GeError("GE2006", f"option --{name} takes no value")
-        if option.value and not value:
-            raise GeError("GE2006", f"the value of option --{name} is empty: --{name}={option.value}")
-        if option.choices and value not in option.choices:
-            raise GeError(
-                "GE2006", f"option --{name} cannot be '{value}'", remedy=f"It is {' or '.join(option.choices)}."
-            )
+            _check_value(option, value)
         values[name] = value or "1"
     return values
 
 
-def _find(name: str, known: dict[str, Option]) -> Option:
+def _check_value(option: Option, value: str) -> None:
+    """Raise GE2006 for a value that an option does not take."""
+    if not option.value:
+        raise GeError("GE2006", f"option --{option.name} takes no value")
+    if not value:
+        raise GeError("GE2006", f"the value of option --{option.name} is empty: {option}")
+    if option.choices and value not in option.choices:
+        what = f"option --{option.name} cannot be '{value}'"
+        raise GeError("GE2006", what, remedy=f"It is {' or '.join(option.choices)}.")
+
+
+def _find(name: str, known: Mapping[str, Option]) -> Option:
     if name in known:
         return known[name]
     if name in ATC_OPTIONS:
@@ -82,9 +110,38 @@ def _find(name: str, known: dict[str, Option]) -> Option:
     raise GeError("GE2007", f"option --{name} is unknown{hint}")
 
 
-def options_help(usage: str, options: Sequence[Option]) -> str:
+# What there is, for people
+
+_NAME_WIDTH, _HELP_WIDTH = 38, 80
+"""Columns of the help: names that are longer have a line of their own."""
+
+
+def options_help(usage: str, groups: Mapping[str, Sequence[Option]]) -> str:
     """The text of ``--help``."""
-    names = [f"--{option.name}{'=' if option.value else ''}{option.value}" for option in options]
-    width = max(len(name) for name in names)
-    lines = [f"  {name.ljust(width)}  {option.help}" for name, option in zip(names, options, strict=True)]
-    return "\n".join([usage, "", *lines])
+    lines = [usage]
+    for title, options in groups.items():
+        lines += ["", f"{title}:", *(line for option in options for line in _help_lines(option))]
+    return "\n".join(lines)
+
+
+def _help_lines(option: Option) -> Iterator[str]:
+    name, texts = str(option), wrap(option.help, _HELP_WIDTH, break_on_hyphens=False)
+    if len(name) > _NAME_WIDTH:
+        yield f"  {name}"
+        name = ""
+    for text in texts:
+        yield f"  {name.ljust(_NAME_WIDTH)}  {text}"
+        name = ""
+
+
+def options_table(groups: Mapping[str, Sequence[Option]]) -> str:
+    """The same as tables in Markdown, with what ATC does."""
+    lines: list[str] = []
+    for title, options in groups.items():
+        lines += ["", f"## {title[0].upper()}{title[1:]}", "", "| option | effect | in ATC |", "|---|---|---|"]
+        lines += [f"| `{_cell(str(option))}` | {_cell(option.help)} | {_cell(option.atc)} |" for option in options]
+    return "\n".join(lines[1:]) + "\n"
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

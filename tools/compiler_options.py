@@ -1,0 +1,119 @@
+"""The options of ge-compiler: the one list that ``--help``, the checks and docs/ge-compiler.md are made of.
+
+``python -m ge.tools.compiler_options > docs/options.md`` writes the table of all.
+"""
+
+from __future__ import annotations
+
+from ge.dialects.onnx.shapes.input_shapes import FORM
+from ge.passes.graph.keep import PRECISION_MODES
+from ge.tools.options import Option, options_table
+
+USAGE = """usage: ge-compiler --model=FILE [options]
+
+example: ge-compiler --model=resnet50.onnx --output=resnet50.om --input_shape="x:1,3,224,224" --compare"""
+
+INPUT = (
+    Option("model", "FILE", "the ONNX model"),
+    Option("framework", "NUMBER", "5: the model is an ONNX model"),
+    Option("input_shape", "SHAPES", f"the shapes of the inputs: {FORM}"),
+    Option("input_format", "NCHW|ND", "the layout of the inputs, as ONNX has it"),
+)
+
+OUTPUT = (
+    Option(
+        "output",
+        "FILE",
+        "the OM file to write; .om is added (default: the model's name, in this folder)",
+        in_file=False,
+    ),
+    Option(
+        "mode",
+        "NUMBER",
+        "0: make an OM file (default); 3: only report all that stands in its way; 1, 6: see --om",
+        in_file=False,
+    ),
+    Option("om", "FILE", "with --mode=6: show what is in this OM file; with --mode=1: write it as JSON"),
+    Option("json", "FILE", "with --mode=1: the file to write"),
+    Option("check_report", "FILE", "with --mode=3: write the report as JSON to this file", in_file=False),
+)
+
+TARGET = (
+    Option("soc_version", "NAME", "the chip (default Ascend310P3)"),
+    Option("precision_mode", "NAME", f"what computes in float16: {', '.join(PRECISION_MODES)} (default force_fp16)"),
+    Option("keep_dtype", "FILE", "names of nodes, or OpType::NAME, on a line each, that keep the model's precision"),
+)
+
+OPTIMISATION = (
+    Option("oo_level", "LEVEL", "the optimisation level, O0 to O3 (default O3); also -O0 to -O3"),
+    Option("print-pipeline", "", "print the passes of the compilation as a text for ge-opt -p, and stop"),
+    Option("no-fusion", "", "leave out every pass that makes one operation of several: docs/optimiser.md"),
+    Option("fusion_rules", "FILE", "apply the rules of this .gerules file; several are separated by commas"),
+    Option("load-plugin", "FILE.py", "add the operators and passes of a plug-in; may be repeated"),
+    Option("fusion_switch_file", "FILE", "a JSON file that switches single passes and rules off"),
+    Option("fusion_report", "FILE", "what the rules did, as JSON; - for tables on standard error", in_file=False),
+    Option(
+        "explain-fusion",
+        "RULE",
+        "say where this rule or pass nearly applies, and why it does not",
+        in_file=False,
+    ),
+    Option(
+        "strict",
+        "",
+        "an optimisation that fails is an error; without it, it is left out with a warning",
+        in_file=False,
+    ),
+)
+
+MEMORY = (
+    Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory"),
+    Option("no_reuse", "NAMES", "nodes whose results share memory with nothing, separated by commas"),
+    Option("memory_optimize", "low|high", "how hard to look for a small memory plan (default high)"),
+    Option("optimization_config", "FILE", "a JSON file that says how memory is used: docs/memory.md"),
+    Option("memory_report", "FILE", "draw the memory plan, address over time, as an HTML page", in_file=False),
+)
+
+DEBUGGING = (
+    Option(
+        "dump_shape",
+        "true|false",
+        "true: print the shape of every value, and the rule that it follows from",
+        in_file=False,
+    ),
+    Option(
+        "debug",
+        "DIR",
+        "write the module after each stage as DIR/NN-stage.mlir, and log every fusion",
+        in_file=False,
+    ),
+    Option(
+        "log",
+        "debug|info|warning|error",
+        "show messages of this importance (default info with --debug); info shows every fusion",
+        in_file=False,
+    ),
+    Option("report", "text|json|none", "what to print at the end (default text)", in_file=False),
+    Option("run", "", "run the file once on the simulated chip, with random inputs", in_file=False),
+    Option("compare", "", "run, and compare the outputs with onnxruntime", in_file=False),
+    Option("seed", "NUMBER", "seed of the random inputs (default 0)", in_file=False),
+    Option("help", "", "show this", in_file=False),
+    Option("version", "", "show the version", in_file=False),
+)
+
+GROUPS = {
+    "the model": INPUT,
+    "what to make": OUTPUT,
+    "the chip and its numbers": TARGET,
+    "optimisation": OPTIMISATION,
+    "memory": MEMORY,
+    "reports and debugging": DEBUGGING,
+}
+"""The options by what they are about, in the order of ``--help``."""
+
+OPTIONS = tuple(option for group in GROUPS.values() for option in group)
+"""All of them."""
+
+
+if __name__ == "__main__":
+    print(options_table(GROUPS), end="")

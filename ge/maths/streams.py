@@ -1,14 +1,23 @@
 """Streams: which tasks may run at the same time, which events order them, and how long it takes.
 
 A *stream* is a queue whose tasks run one after the other; tasks of different streams run when they can. An *event* lets
-a task wait for a task of another stream. The model of what may overlap: a task occupies a number of cores (none: it is
-work of the host processor, one more resource) for its cycles, and tasks overlap while there are enough cores.
+a task wait for a task of another stream.
+
+The model of what may overlap: a task waits for its *start* to pass, which holds its stream but no core, and then
+occupies a number of cores for its cycles. Tasks overlap while there are enough cores; each core has its own share of
+the bandwidth of memory, so that tasks on different cores do not slow each other down. A task without cores is work of
+the host processor, one more resource.
+
+What is certain to be done when a task runs is kept as a *clock*: for each stream, how many of its tasks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from random import Random
+
+Clock = tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -18,11 +27,22 @@ class Task:
     cycles: int
     cores: int
     needs: tuple[int, ...] = ()
+    start: int = 0
+    """Cycles from when it may run to when it occupies its cores."""
 
     @property
     def on_host(self) -> bool:
         """Whether it runs on the host processor."""
         return self.cores == 0
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What tasks run on."""
+
+    cores: int
+    event_cycles: int = 0
+    """Cycles from the end of a task to when one of another stream, which waits for it, may run."""
 
 
 @dataclass(frozen=True)
@@ -46,27 +66,40 @@ def single_stream(tasks: Sequence[Task]) -> Schedule:
     return Schedule((0,) * len(tasks), (), 0)
 
 
-def assign_streams(tasks: Sequence[Task], cores: int, most: int = 8) -> Schedule:
-    """Streams for tasks in a legal order: one stream when nothing is won by more.
+# ---------------------------------------------------------------- choosing streams
+
+
+def assign_streams(tasks: Sequence[Task], machine: Machine, most: int = 8) -> Schedule:
+    """Streams for tasks in a legal order, as many up to ``most`` as take the least time; of equal ones, the fewest.
 
     A task follows in the stream of the task it needs that ends last, if nothing came behind that one yet; otherwise it
-    takes a stream whose last task is certain to be done, or a new one while there are fewer than ``most``.
+    takes a stream whose last task is certain to be done, or a new one while there are fewer than allowed.
     """
-    split = with_events(tasks, _chains(tasks, most))
-    alone = single_stream(tasks)
-    return split if makespan(tasks, split, cores) < makespan(tasks, alone, cores) else alone
+    best = single_stream(tasks)
+    least = makespan(tasks, best, machine)
+    for allowed in range(2, most + 1):
+        found = with_events(tasks, _chains(tasks, allowed))
+        time = makespan(tasks, found, machine)
+        if time < least:
+            best, least = found, time
+        if found.stream_count < allowed:
+            break
+    return best
 
 
 def _chains(tasks: Sequence[Task], most: int) -> list[int]:
     ends: list[int] = []
-    before: list[set[int]] = []
+    before: list[int] = []  # for each task a bit mask of those that it needs, also by way of others
     last: list[int] = []
     streams: list[int] = []
     for index, task in enumerate(tasks):
-        ends.append(max((ends[need] for need in task.needs), default=0) + task.cycles)
-        before.append({*task.needs}.union(*(before[need] for need in task.needs)))
+        ends.append(max((ends[need] for need in task.needs), default=0) + task.start + task.cycles)
+        done = 0
+        for need in task.needs:
+            done |= before[need] | 1 << need
+        before.append(done)
         candidates = [stream for stream, tail in enumerate(last) if tail in task.needs]
-        candidates = candidates or [stream for stream, tail in enumerate(last) if tail in before[index]]
+        candidates = candidates or [stream for stream, tail in enumerate(last) if done >> tail & 1]
         if candidates:
             stream = max(candidates, key=lambda stream: ends[last[stream]])
         elif len(last) < most:
@@ -81,78 +114,151 @@ def _chains(tasks: Sequence[Task], most: int) -> list[int]:
 
 def with_events(tasks: Sequence[Task], streams: Sequence[int]) -> Schedule:
     """The events that tasks in these streams need: those of the transitive reduction of all orders."""
-    needed = {(need, index) for index, task in enumerate(tasks) for need in task.needs}
-    across = sum(streams[need] != streams[index] for need, index in needed)
-    in_stream = {b: a for a, b in _stream_order(streams)}
-    before: list[int] = []
+    across = sum(streams[need] != streams[index] for index, task in enumerate(tasks) for need in {*task.needs})
+    positions = _positions(streams)
+    width = max(streams, default=-1) + 1
+    ends = [[0] * width for _ in range(width)]  # for each stream, the clock at the end of its last task so far
+    after: list[list[int]] = []
     events: list[tuple[int, int]] = []
     for index, task in enumerate(tasks):
-        done = 0
-        follows = in_stream.get(index)
-        if follows is not None:
-            done = before[follows] | 1 << follows
-        for need in sorted(set(task.needs), reverse=True):  # what comes last has most behind it
-            if not done >> need & 1:
+        clock = ends[streams[index]].copy()
+        for need in sorted({*task.needs}, reverse=True):  # what comes last has most behind it
+            if clock[streams[need]] <= positions[need]:
                 events.append((need, index))
-                done |= before[need] | 1 << need
-        before.append(done)
+                clock[:] = map(max, clock, after[need])
+        clock[streams[index]] = positions[index] + 1
+        after.append(clock)
+        ends[streams[index]] = clock
     return Schedule(tuple(streams), tuple(events), across)
 
 
-def _stream_order(streams: Sequence[int]) -> list[tuple[int, int]]:
-    """Each task with the next one of its stream."""
-    last: dict[int, int] = {}
-    pairs: list[tuple[int, int]] = []
-    for index, stream in enumerate(streams):
-        if stream in last:
-            pairs.append((last[stream], index))
-        last[stream] = index
-    return pairs
+def _positions(streams: Sequence[int]) -> list[int]:
+    """For each task, how many come before it in its stream."""
+    counts = [0] * (max(streams, default=-1) + 1)
+    positions: list[int] = []
+    for stream in streams:
+        positions.append(counts[stream])
+        counts[stream] += 1
+    return positions
 
 
-def predecessors(schedule: Schedule) -> list[int]:
-    """For each task a bit mask of the tasks that are certainly done when it starts."""
-    before: list[int] = [0] * len(schedule.streams)
-    waits: list[list[int]] = [[] for _ in before]
-    for a, b in (*schedule.events, *_stream_order(schedule.streams)):
-        waits[b].append(a)
-    for index, earlier in enumerate(waits):
-        for each in earlier:
-            before[index] |= before[each] | 1 << each
-    return before
+# ---------------------------------------------------------------- time
 
 
-def start_times(tasks: Sequence[Task], schedule: Schedule, cores: int) -> list[int]:
-    """When each task starts, in cycles: as soon as its stream, its events, and cores left by earlier tasks allow."""
-    waits: list[list[int]] = [[] for _ in tasks]
-    for a, b in (*schedule.events, *_stream_order(schedule.streams)):
-        waits[b].append(a)
-    starts: list[int] = []
-    for index, task in enumerate(tasks):
-        earliest = max((starts[a] + tasks[a].cycles for a in waits[index]), default=0)
-        ends = (start + other.cycles for start, other in zip(starts, tasks, strict=False))
-        moments = sorted({earliest, *(end for end in ends if end > earliest)})
-        starts.append(next(moment for moment in moments if _fits(tasks, starts, task, moment, cores)))
+def start_times(tasks: Sequence[Task], schedule: Schedule, machine: Machine) -> list[int]:
+    """When each task begins to occupy its cores, in cycles.
+
+    Whenever cores are free, the first task in the list that may run and fits begins; nothing is interrupted.
+    """
+    sources: list[list[int]] = [[] for _ in tasks]
+    for source, target in schedule.events:
+        sources[target].append(source)
+    queues = [[i for i, s in enumerate(schedule.streams) if s == stream] for stream in range(schedule.stream_count)]
+    heads = [0] * len(queues)
+    idle_since = [0] * len(queues)
+    starts, ends = [-1] * len(tasks), [-1] * len(tasks)
+    running: list[int] = []
+    now = 0
+    while any(head < len(queue) for head, queue in zip(heads, queues, strict=True)):
+        running = [index for index in running if ends[index] > now]
+        ready: dict[int, int] = {}
+        for stream, (head, queue) in enumerate(zip(heads, queues, strict=True)):
+            if head < len(queue) and all(ends[source] >= 0 for source in sources[queue[head]]):
+                told = max((ends[source] + machine.event_cycles for source in sources[queue[head]]), default=0)
+                ready[queue[head]] = max(idle_since[stream], told) + tasks[queue[head]].start
+        able = [index for index, since in ready.items() if since <= now and _fits(tasks, running, index, machine)]
+        if not able:
+            now = min(moment for moment in (*ready.values(), *(ends[each] for each in running)) if moment > now)
+            continue
+        begun = min(able)
+        starts[begun], ends[begun] = now, now + tasks[begun].cycles
+        heads[schedule.streams[begun]] += 1
+        idle_since[schedule.streams[begun]] = ends[begun]
+        running.append(begun)
     return starts
 
 
-def _fits(tasks: Sequence[Task], starts: Sequence[int], task: Task, moment: int, cores: int) -> bool:
-    """Whether a task may run from a moment on, beside the tasks that have been placed before."""
-    running = [
-        (start, other)
-        for start, other in zip(starts, tasks, strict=False)
-        if start < moment + task.cycles and start + other.cycles > moment and other.on_host == task.on_host
-    ]
-    if task.on_host:
-        return not running
-    points = [moment, *(start for start, _ in running if start > moment)]
-    return all(
-        sum(other.cores for start, other in running if start <= point < start + other.cycles) + task.cores <= cores
-        for point in points
-    )
+def _fits(tasks: Sequence[Task], running: Sequence[int], index: int, machine: Machine) -> bool:
+    """Whether a task finds what it runs on free."""
+    if tasks[index].on_host:
+        return not any(tasks[each].on_host for each in running)
+    taken = sum(min(tasks[each].cores, machine.cores) for each in running)
+    return taken + min(tasks[index].cores, machine.cores) <= machine.cores
 
 
-def makespan(tasks: Sequence[Task], schedule: Schedule, cores: int) -> int:
+def makespan(tasks: Sequence[Task], schedule: Schedule, machine: Machine) -> int:
     """The cycles from the start of the first task to the end of the last."""
-    starts = start_times(tasks, schedule, cores)
+    starts = start_times(tasks, schedule, machine)
     return max((start + task.cycles for start, task in zip(starts, tasks, strict=True)), default=0)
+
+
+# ---------------------------------------------------------------- streams at work
+
+
+@dataclass(frozen=True)
+class Step:
+    """What a stream does: a task, or the record of an event, or the wait for one."""
+
+    stream: int
+    records: int | None = None
+    waits: int | None = None
+
+    @property
+    def is_task(self) -> bool:
+        """Whether it is work."""
+        return self.records is None and self.waits is None
+
+
+class DeadlockError(ValueError):
+    """No stream can go on. ``blocked`` are the steps that wait for events that nobody records any more."""
+
+    def __init__(self, blocked: Sequence[int]) -> None:
+        super().__init__(f"steps {', '.join(map(str, blocked))} wait for each other")
+        self.blocked = tuple(blocked)
+
+
+def interleaving(steps: Sequence[Step], random: Random | None = None) -> list[int]:
+    """An order in which streams may take their steps: of those that can, always the first in the list does.
+
+    With ``random`` any of them does. Raises :class:`DeadlockError`.
+    """
+    queues: dict[int, list[int]] = {}
+    for index in reversed(range(len(steps))):
+        queues.setdefault(steps[index].stream, []).append(index)
+    recorded: set[int | None] = {None}
+    order: list[int] = []
+    choose: Callable[[Sequence[int]], int] = min if random is None else random.choice
+    while heads := [queue[-1] for _, queue in sorted(queues.items()) if queue]:
+        able = [index for index in heads if steps[index].waits in recorded]
+        if not able:
+            raise DeadlockError(heads)
+        index = choose(able)
+        queues[steps[index].stream].pop()
+        recorded.add(steps[index].records)
+        order.append(index)
+    return order
+
+
+def clocks(steps: Sequence[Step], order: Sequence[int] | None = None) -> list[Clock]:
+    """For each step, how many tasks of each stream are certain to be done when it is taken.
+
+    ``order`` is any order that is possible; the list itself when left out. Raises ValueError when it is not possible.
+    """
+    width = max((step.stream for step in steps), default=-1) + 1
+    known: list[Clock] = [(0,) * width] * width
+    told: dict[int, Clock] = {}
+    found: list[Clock] = [()] * len(steps)
+    for index in range(len(steps)) if order is None else order:
+        step = steps[index]
+        clock = known[step.stream]
+        if step.waits is not None:
+            if step.waits not in told:
+                raise ValueError(f"step {index} waits for event {step.waits}, which no step before it records")
+            clock = tuple(map(max, clock, told[step.waits]))
+        found[index] = clock
+        if step.records is not None:
+            told[step.records] = clock
+        if step.is_task:
+            clock = (*clock[: step.stream], clock[step.stream] + 1, *clock[step.stream + 1 :])
+        known[step.stream] = clock
+    return found

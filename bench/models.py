@@ -155,22 +155,23 @@ def run(path: Path, name: str, fuse: bool = True) -> dict[str, Any]:
         options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     session = ort.InferenceSession(path, options, providers=["CPUExecutionProvider"])
     outputs = [output.name for output in session.get_outputs()]
-    return dict(zip(outputs, session.run(None, _feeds(session, name)), strict=True))
+    return dict(zip(outputs, session.run(None, feeds(session, name)), strict=True))
 
 
-def _feeds(session: Any, name: str) -> dict[str, NDArray[Any]]:
+def feeds(session: Any, name: str) -> dict[str, NDArray[Any]]:
+    """Random inputs for a session of the model of this name."""
     random = np.random.default_rng(0)
-    feeds: dict[str, NDArray[Any]] = {}
+    values: dict[str, NDArray[Any]] = {}
     for entry in session.get_inputs():
         shape = SHAPES.get(name, {}).get(entry.name, entry.shape)
         if "float" in entry.type or "double" in entry.type:
             dtype = {"tensor(float16)": np.float16, "tensor(double)": np.float64}.get(entry.type, np.float32)
-            feeds[entry.name] = random.standard_normal(shape).astype(dtype)
+            values[entry.name] = random.standard_normal(shape).astype(dtype)
         else:
             low, high = INTEGERS[entry.name]
             dtype = np.int32 if entry.type == "tensor(int32)" else np.int64
-            feeds[entry.name] = np.array(random.integers(low, high, shape), dtype)
-    return feeds
+            values[entry.name] = np.array(random.integers(low, high, shape), dtype)
+    return values
 
 
 def compare(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:

@@ -17,36 +17,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from bench.each_model import ROOT, find_models, run_json
 from bench.optimiser import document, traffic
 from bench.optimiser.document import REFERENCE
 from bench.optimiser.tools import TOOLS, count_operators
-from ge.tools.example import model_folder
 
-ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "docs" / "optimiser-results.md"
-
-TIME_LIMIT = 1800
-"""Seconds after which a tool is given up."""
-
-
-def run_json(module: str, *arguments: str | Path) -> dict[str, Any]:
-    """What a module prints as JSON on its last line, or ``{"error": ...}``."""
-    command = [sys.executable, "-m", module, *map(str, arguments)]
-    try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=TIME_LIMIT)
-    except subprocess.TimeoutExpired:
-        return {"error": f"no result after {TIME_LIMIT} s"}
-    last = (done.stdout.strip().splitlines() or [""])[-1]
-    if done.returncode == 0 and last.startswith("{"):
-        return json.loads(last)
-    return {"error": (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]}
 
 
 def compare_on(model: Path, folder: Path, tools: Sequence[str], repeat: int) -> dict[str, Any]:
@@ -79,14 +60,6 @@ def print_operators(name: str, result: dict[str, Any]) -> None:
     for op, counts in {"total": [sum(counts.values()) for counts in columns.values()], **rows}.items():
         if len(set(counts[1:])) > 1 or op == "total":
             print(f"{op:36}", *(f"{count:12}" for count in counts))
-
-
-def find_models(folder: Path, names: Sequence[str]) -> list[Path]:
-    """The models in a folder and the light ones, or those of them that are named."""
-    light = {path.stem: path for path in model_folder().glob("light_*.onnx")}
-    others = {path.stem: path for path in folder.glob("*.onnx") if path.stem.removeprefix("pkg_onnx_") not in light}
-    models = {**light, **others}
-    return [models[name] for name in sorted(models) if not names or name in names]
 
 
 def run(models: Sequence[Path], folder: Path, options: argparse.Namespace) -> None:

@@ -16,7 +16,7 @@ of Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Protocol
@@ -113,7 +113,13 @@ def search(buffers: Buffers, alignment: int = 1, effort: int = 100_000_000) -> P
         _order(-buffers.ends, -buffers.sizes),
     ]
     tries = max(min(effort // (count * (count + 1500)), 20 * count), 4)
-    order, best = _best((each, place_in_order(buffers, each, alignment)) for each in orders[:tries])
+    order, best = orders[0], place_in_order(buffers, orders[0], alignment)
+    for other in orders[1:tries]:
+        if best.peak <= buffers.least:
+            return best
+        placement = place_in_order(buffers, other, alignment)
+        if placement.peak < best.peak:
+            order, best = other, placement
     random = Random(0)
     for _ in range(tries):
         if best.peak <= buffers.least:
@@ -136,10 +142,6 @@ PLANNERS: dict[str, Callable[[Buffers, int], Placement]] = {
 def _order(*keys: Indices) -> Indices:
     """Indices in ascending order of the first key, then of the second; ties keep their order."""
     return np.lexsort(keys[::-1]).astype(np.int64)
-
-
-def _best(candidates: Iterable[tuple[Indices, Placement]]) -> tuple[Indices, Placement]:
-    return min(candidates, key=lambda candidate: candidate[1].peak)
 
 
 def _promote(buffers: Buffers, order: Indices, placement: Placement, random: Random) -> Indices:

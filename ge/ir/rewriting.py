@@ -36,6 +36,16 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 @dataclass(frozen=True)
+class Guard:
+    """Operations that rules must leave alone because of what is elsewhere in the module."""
+
+    about: frozenset[type[Operation]]
+    """The operation types that it is about; where there are none of them, it is not asked."""
+    start: Callable[[], Callable[[Operation], bool]]
+    """Makes the question whether an operation must be left alone, for one walk over the module: it may remember."""
+
+
+@dataclass(frozen=True)
 class RewriteRule(Generic[OpT]):
     """A rule and the operation types it is tried on. Call it on an operation: True when it changed something."""
 
@@ -51,6 +61,8 @@ class RewriteRule(Generic[OpT]):
     """Operation types all of which must be somewhere for it to apply. Where one is missing it is not even tried."""
     compile: Callable[[], Callable[[OpT], bool]] | None = None
     """Makes a faster ``function``, for a rule that is compiled when it is first needed."""
+    guard: Guard | None = None
+    """What it must leave alone, whatever it looks like."""
 
     @property
     def name(self) -> str:
@@ -67,6 +79,15 @@ class RewriteRule(Generic[OpT]):
     def compiled(self) -> RewriteRule[OpT]:
         """The rule with its fastest function."""
         return self if self.compile is None else dataclasses.replace(self, function=self.compile(), compile=None)
+
+    def guarded(self, must_stay: Callable[[Operation], bool]) -> RewriteRule[OpT]:
+        """The rule, not applied to operations that must stay."""
+        function = self.function
+
+        def guarded(op: OpT) -> bool:
+            return not must_stay(op) and function(op)
+
+        return dataclasses.replace(self, function=guarded, guard=None)
 
 
 def rewrite_rule(*op_types: type[OpT]) -> Callable[[Callable[[OpT], bool]], RewriteRule[OpT]]:
@@ -190,10 +211,13 @@ def _by_type(
 ) -> dict[type[Operation], list[RewriteRule[Any]]]:
     """The rules of each operation type that may apply, given the types that are ``present``."""
     table: dict[type[Operation], list[RewriteRule[Any]]] = {}
+    questions: dict[Guard, Callable[[Operation], bool]] = {}
     for rule in rules:
         if not rule.needs <= present or present.isdisjoint(rule.op_types):
             continue
         compiled = rule.compiled()
+        if rule.guard is not None and not present.isdisjoint(rule.guard.about):
+            compiled = compiled.guarded(questions.setdefault(rule.guard, rule.guard.start()))
         for op_type in rule.op_types:
             table.setdefault(op_type, []).append(compiled)
     return table

@@ -22,10 +22,19 @@ class AlgebraicSimplifyPass(RuleFilePass):
     Left alone: `x - x` and `x · 0` of floats, which are NaN for some x, and `not a < b` of floats, true for NaN; bounds
     that are not constant, of more than one element, or in the wrong order; what would give the result another shape
     because an operand widens it; an operation in between that something else uses, or that is an output.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`), but for what keeps every bit.
     """
 
     name = "algebraic-simplify"
     RULES = (
+        "reciprocal-twice",
+        "multiply-by-reciprocal",
+        "divide-by-reciprocal",
+        "root-of-square",
+        "power-of-power",
+    )
+    EXACT = (
         "add-nothing",
         "multiply-by-one",
         "power-one",
@@ -38,12 +47,7 @@ class AlgebraicSimplifyPass(RuleFilePass):
         "negate-product",
         "negate-both",
         "absolute-of-negated",
-        "reciprocal-twice",
-        "multiply-by-reciprocal",
-        "divide-by-reciprocal",
-        "root-of-square",
         "square-of-absolute",
-        "power-of-power",
         "relu-of-positive",
         "absolute-of-positive",
         "leaky-of-relu",

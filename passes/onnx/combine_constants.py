@@ -17,6 +17,8 @@ class CombineConstantsPass(RuleFilePass):
 
     Left alone: float constants that cancel, since `x + 1e8 - 1e8` is not x in float32; quotients of integers; constants
     whose combination would be larger than either, overflow, or vanish.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "combine-constants"

@@ -18,6 +18,8 @@ class FoldConsecutiveLinearPass(RuleFilePass):
     Left alone: products that are larger than both constants together (a bottleneck of low rank is there on purpose);
     grouped convolutions; a convolution that pads what one with a bias gives; a value in between that something else
     uses.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "fold-consecutive-linear"

@@ -19,6 +19,8 @@ class FoldScaleIntoConvPass(RuleFilePass):
     Left alone: an Add before a convolution that pads, since zeros are padded and not the shift; numbers that differ
     along another axis than that of the channels; weights that are computed; a convolution with a second user. Weights
     that others use are copied, never changed.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "fold-scale-into-conv"

@@ -17,6 +17,7 @@ from ge.ir.rewriting import RewriteRule, replace, replace_value, rewrite_rule
 from ge.ir.rule_pass import RulePass
 from ge.passes.graph import report
 from ge.passes.onnx.building import erase_unused, only_user
+from ge.passes.onnx.quantised import unless_quantised
 
 Array: TypeAlias = NDArray[Any]
 
@@ -37,13 +38,14 @@ class FuseHorizontalPass(RulePass):
 
     Left alone: two products that would need a Split, which are as many operators afterwards; grouped convolutions and
     filters of different sizes; weights that are computed; element types that differ; products in different graphs;
-    parts that something else uses or that are outputs, in case 3.
+    parts that something else uses or that are outputs, in case 3; products that are quantised afterwards
+    (`ge.passes.onnx.quantised`).
     """
 
     name = "fuse-horizontal"
 
     def rules(self) -> list[RewriteRule[Any]]:
-        return [side_by_side, joined, same_function, constants_behind]
+        return [*unless_quantised([side_by_side, joined]), same_function, constants_behind]
 
 
 @rewrite_rule(*map(op_class, ("Conv", "Gemm", "MatMul")))

@@ -18,6 +18,8 @@ class FuseMatmulAddPass(RuleFilePass):
 
     Left alone: products of more or fewer dimensions than two, for which Gemm is not defined; a bias that widens the
     product; element types that Gemm does not have; a product that something else uses.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "fuse-matmul-add"

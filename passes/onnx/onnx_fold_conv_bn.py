@@ -19,6 +19,7 @@ from ge.ir.rule_pass import RulePass
 from ge.passes.graph import report
 from ge.passes.graph.epilogue import only_user, round_to_type
 from ge.passes.onnx.fusion_rules import rules_named
+from ge.passes.onnx.quantised import unless_quantised
 
 Array: TypeAlias = NDArray[Any]
 Vector: TypeAlias = NDArray[np.float64]
@@ -40,14 +41,15 @@ class OnnxFoldConvBnPass(RulePass):
 
     Left alone: a product that has a second user or is an output; weights, bias or statistics that are computed;
     training mode; BatchNormalization before a convolution that pads, since zeros are padded and not the shift; a
-    variance that makes the factor infinite. Weights that others use are copied, never changed. (Weights behind an
-    Identity are constants after `eliminate-identity`.)
+    variance that makes the factor infinite; what is quantised afterwards (`ge.passes.onnx.quantised`). Weights that
+    others use are copied, never changed. (Weights behind an Identity are constants after `eliminate-identity`.)
     """
 
     name = "onnx-fold-conv-bn"
 
     def rules(self) -> list[RewriteRule[Any]]:
-        return [conv_batch_norm, *rules_named("batch-norm-before-conv", "matmul-batch-norm", "gemm-batch-norm")]
+        others = rules_named("batch-norm-before-conv", "matmul-batch-norm", "gemm-batch-norm")
+        return unless_quantised([conv_batch_norm, *others])
 
 
 @rewrite_rule(*CONVOLUTIONS)

@@ -15,6 +15,8 @@ class OnnxRecogniseActivationsPass(RuleFilePass):
     multiple of Elu.
 
     Left alone: slopes that are not constant (except of PRelu) or not between 0 and 1 in `max(x, a · x)`.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "onnx-recognise-activations"

@@ -18,6 +18,7 @@ from ge.ir.rewriting import RewriteRule, replace, rewrite_rule
 from ge.ir.rule_pass import RulePass
 from ge.passes.graph import report
 from ge.passes.onnx.building import erase_unused, integers, producer
+from ge.passes.onnx.quantised import unless_quantised
 
 HEADS_FIRST = [0, 2, 1, 3]
 """The order of axes that makes [batch, heads, length, size] of [batch, length, heads, size], and back."""
@@ -41,13 +42,14 @@ class RecogniseAttentionPass(RulePass):
     Left alone: unknown sizes, since operands could be broadcast; other element types than float32, in which the
     operator rounds at other places; a mask that is not of the size of the scores in its last two axes, which the
     operator would pad and not broadcast; a softmax over another axis; a scale that is not constant, not positive, or of
-    several elements; scores or probabilities that something else uses.
+    several elements; scores or probabilities that something else uses; what is quantised afterwards
+    (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-attention"
 
     def rules(self) -> list[RewriteRule[Any]]:
-        return [attention, packed_attention]
+        return unless_quantised([attention, packed_attention])
 
 
 @dataclass

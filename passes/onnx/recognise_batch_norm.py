@@ -15,6 +15,8 @@ class RecogniseBatchNormPass(RuleFilePass):
 
     Left alone: other element types than float32, which runtimes may lack; factors that are computed, or that differ
     along another axis than that of the channels; a product that something else uses.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-batch-norm"

@@ -15,6 +15,8 @@ class RecogniseGeluPass(RuleFilePass):
     2. `½ · x · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))`, also with the cube multiplied out.
 
     Left alone: constants that differ by more than their type can tell; parts that something else uses.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-gelu"

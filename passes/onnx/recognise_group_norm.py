@@ -15,6 +15,8 @@ class RecogniseGroupNormPass(RuleFilePass):
     2. An instance normalisation of groups of channels, between two Reshapes: a group normalisation.
 
     Left alone: other axes; a scale or shift that is not constant, or differs along another axis than the channels.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-group-norm"

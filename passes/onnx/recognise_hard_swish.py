@@ -15,6 +15,8 @@ class RecogniseHardSwishPass(RuleFilePass):
     2. `x · hard_sigmoid(x)`, `x · clip(x + 3, 0, 6) / 6` with the division first or last.
 
     Left alone: clips that do not begin at 0, a divisor that is not the upper bound, constants of several elements.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-hard-swish"

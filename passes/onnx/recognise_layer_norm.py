@@ -15,6 +15,8 @@ class RecogniseLayerNormPass(RuleFilePass):
     shift of the shape of these axes.
 
     Left alone: float64, in which the operator does not compute; other axes than the last ones; a scale after a shift.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-layer-norm"

@@ -15,6 +15,8 @@ class RecogniseReduceMeanPass(RuleFilePass):
     2. GlobalAveragePool or ReduceMean with Flatten, Squeeze or Reshape after it.
 
     Left alone: sums over axes of unknown size; a Squeeze of other axes.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-reduce-mean"

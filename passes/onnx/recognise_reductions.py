@@ -15,6 +15,8 @@ class RecogniseReductionsPass(RuleFilePass):
 
     Left alone: `x / norm(x)`, because LpNormalization of a vector of zeros is zeros, where the division gives NaN;
     squares that something else uses.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-reductions"

@@ -14,6 +14,8 @@ class RecogniseRmsNormPass(RuleFilePass):
     `x / √(mean(x²) + ε)` over the last axes, however the square and the root are written, and a scale after it.
 
     Left alone: float64, in which the operator does not compute; other axes than the last ones.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-rms-norm"

@@ -15,6 +15,8 @@ class RecogniseRotaryPass(RuleFilePass):
 
     Left alone: cosines and sines that are computed, that are another number in each half, or that differ by head; the
     form that rotates neighbours; an odd size, or an unknown one.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-rotary"

@@ -16,6 +16,8 @@ class RecogniseSoftmaxPass(RuleFilePass):
     3. A softmax of a value that is flattened before and reshaped back after it, which older opsets ask for.
 
     Left alone: sums over several axes, over axes that are not constant, and those that do not keep the axis.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-softmax"

@@ -15,6 +15,8 @@ class RecogniseSwishPass(RuleFilePass):
     2. `x · sigmoid(x)`, `x · sigmoid(a · x)`, `x / (1 + exp(-x))`.
 
     Left alone: a gate of another value, a gate that something else uses, a factor for each channel.
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-swish"

@@ -9,14 +9,18 @@ from typing import Any, ClassVar
 from ge.ir.rewriting import RewriteRule
 from ge.ir.rule_pass import RulePass
 from ge.passes.onnx.fusion_rules import rules_named
+from ge.passes.onnx.quantised import unless_quantised
 
 
 @dataclass(frozen=True)
 class RuleFilePass(RulePass):
     """Base of passes that are a list of rules from the rule files. The files are where to read what they do."""
 
-    RULES: ClassVar[Sequence[str]]
-    """The names of the rules. On one operation they are tried in the order of the files."""
+    RULES: ClassVar[Sequence[str]] = ()
+    """The names of the rules by which numbers may be rounded otherwise (:mod:`ge.passes.onnx.quantised`)."""
+    EXACT: ClassVar[Sequence[str]] = ()
+    """The names of the rules that keep every bit."""
 
     def rules(self) -> list[RewriteRule[Any]]:
-        return rules_named(*self.RULES)
+        """On one operation they are tried in the order of the files."""
+        return unless_quantised(rules_named(*self.RULES, *self.EXACT), self.EXACT)

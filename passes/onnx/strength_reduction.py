@@ -19,6 +19,8 @@ class StrengthReductionPass(RuleFilePass):
     Left alone: quotients of integers; constants whose reciprocal their type cannot hold; sums of `x · c` where c is
     small, because the sum of x alone could overflow; exponents of more than one element. (Of minus infinity, the power
     ½ is infinite and the root NaN: this difference is accepted.)
+
+    What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`), but for what keeps every bit.
     """
 
     name = "strength-reduction"
@@ -26,11 +28,13 @@ class StrengthReductionPass(RuleFilePass):
         "square",
         "power-half",
         "power-minus-one",
+        "sum-of-scaled",
+        "mean-of-scaled",
+        "divide-by-constant",
+    )
+    EXACT = (
         "divide-one",
         "subtract-from-nothing",
         "multiply-by-minus-one",
         "divide-by-power-of-two",
-        "sum-of-scaled",
-        "mean-of-scaled",
-        "divide-by-constant",
     )

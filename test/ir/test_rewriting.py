@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Callable
+
 import pytest
 from xdsl.dialects import arith, func, test
 from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i32
@@ -12,7 +15,9 @@ from ge.ir.locations import fused_loc, name_loc, node_names, where
 from ge.ir.parser import parse_module
 from ge.ir.printer import print_module
 from ge.ir.rewriting import (
+    Guard,
     Replacement,
+    RewriteRule,
     apply_rules,
     check_legal,
     erase_if_unused,
@@ -65,6 +70,26 @@ def test_rules_reach_a_fixed_point() -> None:
         '    %c = arith.addi %x, %x : i32 loc("c")\n    func.return %c : i32'
     )
     assert not apply_rules(module, rules)
+
+
+def test_a_guard_is_asked_anew_in_each_walk_and_only_where_its_operations_are() -> None:
+    started: list[str] = []
+
+    def start() -> Callable[[Operation], bool]:
+        started.append("a walk")
+        return lambda op: "a" in node_names(op)
+
+    def guarded(about: type[Operation]) -> RewriteRule[arith.AddiOp]:
+        return dataclasses.replace(drop_add_of_zero, guard=Guard(frozenset({about}), start))
+
+    module = parse_module(CHAIN)
+    assert apply_rules(module, [guarded(arith.MuliOp)])
+    assert [node_names(op) for op in module.walk() if isinstance(op, arith.AddiOp)] == [("a",)]
+    assert len(started) == 2, "the second walk finds nothing to change"
+    module = parse_module(CHAIN)
+    assert apply_rules(module, [guarded(arith.SubiOp)])
+    assert not any(isinstance(op, arith.AddiOp) for op in module.walk())
+    assert len(started) == 2
 
 
 def test_new_operations_are_visited() -> None:

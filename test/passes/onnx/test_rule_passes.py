@@ -259,3 +259,14 @@ def test_needs_27_all_passes_together_in_both_orders(model: Callable[[ModelBuild
 def test_optional_rules_keep_the_numbers() -> None:
     files = sorted((SHIPPED / "optional").glob("*.gerules"))
     assert files and all(verdict.holds for file in files for verdict in prove(load_rules(file), instances=8))
+
+
+def test_what_is_quantised_keeps_its_bits() -> None:
+    """One rounding ahead of a quantisation would be a step behind it."""
+    m = ModelBuilder(opset=20)
+    x = m.input("x", 256, 512)
+    gate = m.node("Add", m.node("Erf", m.node("Div", x, m.constant(np.float32(np.sqrt(2))))), m.constant(1.0))
+    gelu = m.node("Mul", x, m.node("Mul", gate, m.constant(0.5)))
+    quantised = m.node("DynamicQuantizeLinear", gelu, outputs=3)
+    m.output(quantised, f"{quantised}_1", f"{quantised}_2")
+    assert check(m, "infer-shapes", "recognise-gelu")["Gelu"] == 0

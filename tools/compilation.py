@@ -60,7 +60,7 @@ class Stage:
     passes: tuple[str, ...] = ()
 
 
-IMPORT = Stage("onnx")
+IMPORT = Stage("onnx", ("{interface}",))
 OPTIMISE = Stage("onnx-optimised", ("{onnx}",))
 LOWER = Stage("graph", ("convert-onnx-to-graph",))
 FUSE = Stage("graph-fused", ("{graph}",))
@@ -75,10 +75,15 @@ WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
 STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, GROUP, TILE, CUBE, PLAN, PROGRAM, WRITE)
 """The pipeline, in order."""
 
-NEEDED = needed_passes() | {
-    text.partition("{")[0] for stage in STAGES for text in stage.passes if not text.startswith("{")
-}
-"""Passes that nothing compiles without."""
+INTERFACE = ("select-outputs", "convert-outputs")
+"""Passes that change the inputs and outputs of the model, when that is asked for."""
+
+NEEDED = (
+    needed_passes()
+    | {*INTERFACE}
+    | {text.partition("{")[0] for stage in STAGES for text in stage.passes if not text.startswith("{")}
+)
+"""Passes that nothing compiles without, or not what is asked for."""
 
 OPTIONAL = (OPTIMISE, FUSE, GROUP)
 """Stages of which a pass may fail (:mod:`ge.tools.recovery`)."""
@@ -127,6 +132,10 @@ class CompileOptions:
     model: Path
     soc: str = "Ascend310P3"
     input_shapes: Mapping[str, Sequence[Asked]] = field(default_factory=dict[str, Sequence[Asked]])
+    outputs: str = ""
+    """The values that are outputs instead of those of the model (the pass `select-outputs`)."""
+    output_types: str = ""
+    """The element types of outputs that are not those of the model (the pass `convert-outputs`)."""
     level: int = DEFAULT_LEVEL
     """The optimisation level: 0, 1, 2 or 3 (:mod:`ge.passes.pipelines`)."""
     switches: Switches = field(default_factory=Switches)
@@ -144,6 +153,13 @@ class CompileOptions:
     memory_page: bool = False
     """Whether to draw the memory plan (:mod:`ge.tools.memory_picture`)."""
     debug_dir: Path | None = None
+
+    def interface_passes(self) -> str:
+        """The passes that give the model the inputs and outputs that are asked for, as a pipeline text."""
+        values = (f"outputs={shlex.quote(self.outputs)}", f"types={shlex.quote(self.output_types)}")
+        is_asked = (self.outputs, self.output_types)
+        passes = zip(INTERFACE, values, is_asked, strict=True)
+        return ",".join(f"{name}{{{value}}}" for name, value, asked in passes if asked)
 
 
 @dataclass(frozen=True)
@@ -202,8 +218,7 @@ def compile_model(options: CompileOptions, *, watch: bool = False) -> Compilatio
     records: list[StageRecord] = []
     program: Program | None = None
     start = time.perf_counter()
-    module = import_static(options)
-    imported = module.clone()
+    module = imported = import_static(options)
     watcher = ModuleWatcher() if watch else None
     with (
         stage_files(options.debug_dir) as write,
@@ -214,6 +229,8 @@ def compile_model(options: CompileOptions, *, watch: bool = False) -> Compilatio
             run_stage(stage, module, options, watcher if stage in WATCHED else None)
             records.append(_record(stage, time.perf_counter() - start, module))
             write(len(records), stage.name, module)
+            if stage is IMPORT:
+                imported = module.clone()
             if stage is PROGRAM:
                 program = _examine(module, options, unfused_access_bytes(imported, options))
             start = time.perf_counter()
@@ -233,6 +250,13 @@ def import_static(options: CompileOptions) -> ModuleOp:
     return module
 
 
+def import_with_interface(options: CompileOptions) -> ModuleOp:
+    """The model with the inputs and outputs that the compiled one has. Raises what its import and passes raise."""
+    module = import_static(options)
+    run_stage(IMPORT, module, options)
+    return module
+
+
 def run_stage(stage: Stage, module: ModuleOp, options: CompileOptions, watcher: ModuleWatcher | None = None) -> None:
     """Run the passes of a stage, and verify the module that they leave."""
     passes = stage_passes(stage, options)
@@ -248,6 +272,7 @@ def run_stage(stage: Stage, module: ModuleOp, options: CompileOptions, watcher: 
 def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
     """The passes of a stage, for a chip and a model."""
     values = {
+        "interface": options.interface_passes(),
         "onnx": onnx_pipeline(options.level, "device"),
         "graph": graph_pipeline(options.level),
         "precision": _precision(options),

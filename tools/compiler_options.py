@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ge.dialects.onnx.shapes.input_shapes import FORM
 from ge.passes.graph.keep import PRECISION_MODES
+from ge.passes.onnx.convert_outputs import TYPES
 from ge.tools.options import Option, options_table
 
 USAGE = """usage: ge-compiler --model=FILE [options]
@@ -26,6 +27,19 @@ OUTPUT = (
         "FILE",
         "the OM file to write; .om is added (default: the model's name, in this folder)",
         in_file=False,
+    ),
+    Option(
+        "out_nodes",
+        "NAMES",
+        "these are the outputs: node:0 is the first output of a node, a name alone that of a value; separated by "
+        "semicolons. What they do not need is left out",
+        "the same; names alone must be those of outputs, and are not mixed with nodes",
+    ),
+    Option(
+        "output_type",
+        "TYPES",
+        f"the element type of the outputs: {', '.join(TYPES)}; or of some, with --out_nodes: node:0:FP16;node2:0:FP32",
+        "the same, and types of 8-bit floats",
     ),
     Option(
         "mode",
@@ -70,6 +84,7 @@ MEMORY = (
     Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory"),
     Option("no_reuse", "NAMES", "nodes whose results share memory with nothing, separated by commas"),
     Option("memory_optimize", "low|high", "how hard to look for a small memory plan (default high)"),
+    Option("external_weight", "0|1", "1: keep the weights in a file beside the OM file, which is mapped into memory"),
     Option("optimization_config", "FILE", "a JSON file that says how memory is used: docs/memory.md"),
     Option("memory_report", "FILE", "draw the memory plan, address over time, as an HTML page", in_file=False),
 )

@@ -12,8 +12,10 @@ from __future__ import annotations
 import json
 import logging
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
@@ -30,18 +32,27 @@ from ge.passes.pipelines import DEFAULT_LEVEL, parse_level
 from ge.targets.ascend.om.reader import read_model
 from ge.targets.ascend.om.writer import write_module
 from ge.targets.ascend.runtime.model import Model
+from ge.targets.onnx.exporter import save_model
 from ge.targets.onnx.importer import import_model
 from ge.tools import cli
 from ge.tools.agreement import Agreement, compare
 from ge.tools.arrays import InputInfo, random_inputs
-from ge.tools.compilation import NO_FUSION, STAGES, CompileOptions, MemoryOptions, compile_model, stage_passes
+from ge.tools.compilation import (
+    NO_FUSION,
+    STAGES,
+    CompileOptions,
+    MemoryOptions,
+    compile_model,
+    import_with_interface,
+    stage_passes,
+)
 from ge.tools.compiler_options import GROUPS, OPTIONS, USAGE
 from ge.tools.console import print_table
 from ge.tools.explanations import explanations
 from ge.tools.fusion_report import report_facts, write_report
 from ge.tools.memory_config import MemoryConfig, read_memory_config
 from ge.tools.memory_picture import write_page
-from ge.tools.om_modes import record_command, run_om_mode
+from ge.tools.om_modes import place_weights, record_command, run_om_mode
 from ge.tools.options import options_help, parse_options
 from ge.tools.pipeline import pipeline_text
 from ge.tools.precheck import failure, precheck
@@ -69,6 +80,8 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         model=Path(values["model"]),
         soc=values.get("soc_version", CompileOptions.soc),
         input_shapes=parse_input_shapes(values["input_shape"], "--input_shape") if "input_shape" in values else {},
+        outputs=values.get("out_nodes", ""),
+        output_types=_output_types(values),
         level=parse_level(values["oo_level"]) if "oo_level" in values else DEFAULT_LEVEL,
         switches=_switches(values, rule_files),
         explain=rules_asked_for(_explained(values), registry(), rule_files),
@@ -80,6 +93,14 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         memory_page="memory_report" in values,
         debug_dir=Path(values["debug"]) if "debug" in values else None,
     )
+
+
+def _output_types(values: Mapping[str, str]) -> str:
+    """The types of outputs. Raises GE2003 for types of nodes that no option makes outputs, as in ATC."""
+    types = values.get("output_type", "")
+    if ":" in types and "out_nodes" not in values:
+        raise GeError("GE2003", f"--output_type={types} is given without --out_nodes")
+    return types
 
 
 def _memory_options(values: Mapping[str, str]) -> MemoryOptions:
@@ -117,7 +138,9 @@ def output_file(values: Mapping[str, str]) -> Path:
     return path
 
 
-def run_once(file: Path, model: Path, seed: int, reference: bool) -> tuple[dict[str, Any], str, list[Agreement]]:
+def run_once(
+    file: Path, options: CompileOptions, seed: int, reference: bool
+) -> tuple[dict[str, Any], str, list[Agreement]]:
     """Run an OM file on random inputs: facts of the run, what the outputs were compared with, and how they agree."""
     om = read_model(file)
     loaded = Model(om)
@@ -127,8 +150,21 @@ def run_once(file: Path, model: Path, seed: int, reference: bool) -> tuple[dict[
     facts = run_facts(loaded.statistics)
     if not reference:
         return facts, "", []
-    runner, expected = run_onnx(str(model), inputs)
+    with _reference_file(options) as model:
+        runner, expected = run_onnx(str(model), inputs)
     return facts, runner, compare(outputs, expected, half=True)
+
+
+@contextmanager
+def _reference_file(options: CompileOptions) -> Generator[Path]:
+    """The model with the inputs and outputs that the compiled one has, as a file: its own where they are the same."""
+    if not options.interface_passes():
+        yield options.model
+        return
+    with TemporaryDirectory() as folder:
+        path = Path(folder, options.model.name)
+        save_model(import_with_interface(options), path)
+        yield path
 
 
 def check(options: CompileOptions, form: str, file: str | None) -> None:
@@ -179,6 +215,7 @@ def run(args: Sequence[str]) -> None:
         write_page(values["memory_report"], compilation.program.memory_page)
     for line in explanations(_explained(values), compilation.log):
         print(line, file=sys.stderr)
+    place_weights(compilation.module, values)
     record_command(compilation.module, values, OPTIONS, cli.split_plugins(args)[0])
     write_module(compilation.module, file)
     file_bytes = file.stat().st_size
@@ -191,7 +228,7 @@ def run(args: Sequence[str]) -> None:
     }
     agreements: list[Agreement] = []
     if "run" in values or "compare" in values:
-        facts["run"], facts["reference"], agreements = run_once(file, options.model, seed, "compare" in values)
+        facts["run"], facts["reference"], agreements = run_once(file, options, seed, "compare" in values)
         facts["agreement"] = agreement_facts(agreements)
     _show(facts, agreements, report)
     failed = [agreement.name for agreement in agreements if not agreement.passed]

@@ -194,6 +194,16 @@ _OPTIONS = {
         'Write {"Switch": {"GraphFusion": {"NAME": "off"}, "UBFusion": {}}}, where NAME is ALL, a pass or a rule; '
         "ge-opt --list-passes lists the passes, docs/rules.md the rules.",
     ),
+    "GE2040": ErrorKind(
+        "output is not in the model",
+        "An output is named as NODE:NUMBER or by its own name; what subgraphs and functions compute cannot be one.",
+        "Look the name up in the model, or in the table that --dump_shape=true prints.",
+    ),
+    "GE2041": ErrorKind(
+        "output cannot have this type",
+        "Outputs that are tensors of numbers may be given one of the types that ATC lists, each output once.",
+        "Write --output_type=FP16 for all outputs, or 'NODE:NUMBER:FP16;...' for some.",
+    ),
 }
 
 _IR = {

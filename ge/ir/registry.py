@@ -43,6 +43,8 @@ PASSES: dict[str, str] = {
     "dce": "xdsl.transforms.dead_code_elimination:DeadCodeElimination",
     "licm": "xdsl.transforms.loop_invariant_code_motion:LoopInvariantCodeMotionPass",
     # onnx
+    "select-outputs": "ge.passes.onnx.select_outputs:SelectOutputsPass",
+    "convert-outputs": "ge.passes.onnx.convert_outputs:ConvertOutputsPass",
     "inline-functions": "ge.passes.onnx.inline_functions:InlineFunctionsPass",
     "infer-shapes": "ge.passes.onnx.infer_shapes:InferShapesPass",
     "dump-shapes": "ge.passes.onnx.dump_shapes:DumpShapesPass",

@@ -115,7 +115,7 @@ class Expression:
 
     __rmul__ = __mul__
 
-    @property
+    @cached_property
     def symbols(self) -> frozenset[Symbol]:
         """The symbols in the expression, also inside calls."""
         return frozenset(found for monomial in self.terms for atom in monomial for found in _symbols(atom))
@@ -124,6 +124,12 @@ class Expression:
     def is_anonymous(self) -> bool:
         """Whether a symbol in it has no name that means something."""
         return any(symbol.anonymous for symbol in self.symbols)
+
+    @cached_property
+    def bounds(self) -> Interval:
+        """Bounds that follow from those of the symbols; not always the tightest."""
+        low, high = _lower(self.terms), _lower({monomial: -factor for monomial, factor in self.terms.items()})
+        return None if low is None else math.ceil(low), None if high is None else math.floor(-high)
 
 
 def symbol(name: str, low: int | None = 0, high: int | None = None, *, anonymous: bool = False) -> Size:
@@ -147,10 +153,11 @@ def _terms(size: Size) -> Mapping[Monomial, int]:
 
 def _size(terms: Mapping[Monomial, int]) -> Size:
     """The size of some terms, zero factors left out; a number when it is one."""
-    terms = {monomial: factor for monomial, factor in terms.items() if factor}
-    if not terms.keys() - {()}:
-        return terms.get((), 0)
-    return Expression(terms)
+    if 0 in terms.values():
+        terms = {monomial: factor for monomial, factor in terms.items() if factor}
+    if not terms:
+        return 0
+    return terms[()] if len(terms) == 1 and () in terms else Expression(terms)
 
 
 def _sum(parts: Iterable[tuple[Size, int]]) -> Size:
@@ -293,6 +300,11 @@ def maximum(a: Size, b: Size) -> Size:
     return Expression({(Call("max", *sorted((a, b), key=str)),): 1})
 
 
+def total(sizes: Iterable[Size]) -> Size:
+    """The sum of sizes; zero for none."""
+    return _sum((size, 1) for size in sizes)
+
+
 def product(sizes: Iterable[Size]) -> Size:
     """The product of sizes; one for none."""
     result: Size = 1
@@ -306,16 +318,28 @@ def product(sizes: Iterable[Size]) -> Size:
 
 def bounds(size: Size) -> Interval:
     """Bounds of a size that follow from those of its symbols; not always the tightest."""
-    if isinstance(size, int):
-        return size, size
-    low, high = _lower(dict(size.terms)), _lower({monomial: -factor for monomial, factor in size.terms.items()})
-    return None if low is None else math.ceil(low), None if high is None else math.floor(-high)
+    return (size, size) if isinstance(size, int) else size.bounds
 
 
 def differ(a: Size, b: Size) -> bool:
     """Whether two sizes are certainly different."""
-    low, high = bounds(a - b)
-    return (low is not None and low > 0) or (high is not None and high < 0)
+    if a == b:
+        return False
+    if _share_symbols(a, b):
+        low, high = bounds(a - b)
+        return (low is not None and low > 0) or (high is not None and high < 0)
+    (a_low, a_high), (b_low, b_high) = bounds(a), bounds(b)
+    return _is_below(a_high, b_low) or _is_below(b_high, a_low)
+
+
+def _share_symbols(a: Size, b: Size) -> bool:
+    """Whether two sizes depend on the same symbol, so that their difference is better known than each of them."""
+    return isinstance(a, Expression) and isinstance(b, Expression) and not a.symbols.isdisjoint(b.symbols)
+
+
+def _is_below(high: int | None, low: int | None) -> bool:
+    """Whether an upper bound of one size is below a lower bound of another."""
+    return high is not None and low is not None and high < low
 
 
 _MAX_CALLS = 6
@@ -389,6 +413,8 @@ def _monomial_bounds(monomial: Monomial) -> Interval:
 
 def parse(text: str, named: Callable[[str], Size] = symbol) -> Size:
     """The size that a text writes, with names looked up by ``named``; a text of another form is a name as a whole."""
+    if text.isidentifier() and text.isascii():  # what most texts are
+        return named(text)
     try:
         if re.search(r"\w-\w", text):  # a name such as batch-size
             return named(text)

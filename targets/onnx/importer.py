@@ -28,7 +28,7 @@ from ge.dialects.onnx import OPSET, UNKNOWN, Constant, Custom, OnnxOp, yielded
 from ge.dialects.onnx.custom import Call, function_symbol
 from ge.dialects.onnx.protos import documentation, message_text, rest_note
 from ge.dialects.onnx.shape_inference import AI_ONNX, infer_types, value_types
-from ge.dialects.onnx.shapes.inference import infer_function, remember, write_types
+from ge.dialects.onnx.shapes.inference import Inference, infer_function, remember, write_types
 from ge.dialects.onnx.shapes.input_shapes import Asked
 from ge.dialects.onnx.shapes.signature import DIMS, write_bounds
 from ge.dialects.onnx.value_info import forget_stated_types, value_notes
@@ -169,8 +169,10 @@ class _ModuleImporter:
         write_bounds(main, bounds)
         module = ModuleOp([main, *map(self._function, proto.functions)])
         self._check_calls(module)
-        self._infer(main, use_notes)
+        inference = self._infer(main, use_notes)
         importer.finish()
+        if use_notes:
+            remember(main, inference)
         _note_results(main, proto.graph.output)
         module.attributes["onnx.opsets"] = _opsets_attr(_versions(proto) or self.versions)
         module.attributes["onnx.ir_version"] = IntegerAttr(proto.ir_version, i64)
@@ -186,18 +188,17 @@ class _ModuleImporter:
         """Check calls of functions, also those in functions, before anything follows them. Raises GE1017."""
         for op in module.walk() if self.functions else ():
             if isinstance(op, Call):
-                _check(op, f"{self.model.name}, {where(op)}")
+                _check(op, self.model.name)
 
-    def _infer(self, main: FuncOp, use_notes: bool) -> None:
+    def _infer(self, main: FuncOp, use_notes: bool) -> Inference:
         """Give all values their inferred types, and check all operations with them."""
         try:
             inference = infer_function(main, use_notes=use_notes)
             write_types(main, inference)
-            if use_notes:
-                remember(main, inference)
             for op in main.walk():
                 if isinstance(op, OnnxOp):
-                    _check(op, where(op))
+                    _check(op)
+            return inference
         except GeError as error:
             place = self.model.name if error.where is None else f"{self.model.name}, {error.where}"
             raise GeError(error.code, error.what, place, error.why, error.remedy) from error
@@ -248,7 +249,7 @@ class _ModuleImporter:
         return notes
 
 
-def _check(op: OnnxOp, place: str) -> None:
+def _check(op: OnnxOp, model: str = "") -> None:
     """Check the types of an operation. Raises GE1017 when they are not what the standard says."""
     try:
         if isinstance(op, Custom):
@@ -256,6 +257,7 @@ def _check(op: OnnxOp, place: str) -> None:
         elif not isinstance(op, Constant):
             check_types(op)
     except VerifyException as error:
+        place = f"{model}, {where(op)}" if model else where(op)
         raise GeError("GE1017", f"{op.op_type}: {error}", place) from error
 
 

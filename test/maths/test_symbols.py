@@ -22,6 +22,7 @@ from ge.maths.symbols import (
     remainder,
     substitute,
     symbol,
+    total,
 )
 
 NAMES = {"batch": (0, None), "seq": (1, 512), "h": (2, None)}
@@ -113,6 +114,8 @@ def test_exact_quotient(a: Pair, b: Pair) -> None:
 
 
 def test_normal_form() -> None:
+    assert total([BATCH, 2, SEQ, BATCH, -SEQ, 1]) == 2 * BATCH + 3
+    assert total([BATCH, -BATCH]) == total([]) == 0
     assert BATCH * SEQ - SEQ * BATCH == 0
     assert 2 * BATCH + BATCH == BATCH * 3
     assert str((BATCH + SEQ) * (BATCH - SEQ)) == "batch*batch - seq*seq"
@@ -136,6 +139,12 @@ def test_bounds_decide() -> None:
     assert bounds(SEQ) == (1, 512)
     assert differ(BATCH, BATCH + 1)
     assert not differ(BATCH, SEQ)
+    few, many = symbol("few", 1, 4), symbol("many", 5)
+    assert differ(few, many)
+    assert differ(many, few)
+    assert not differ(few + 1, many)
+    assert differ(quotient(few, 2), 3)
+    assert not differ(quotient(few, 2), 2)
     assert symbol("n", 3, 3) == 3
 
 

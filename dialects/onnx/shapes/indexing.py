@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ge.dialects.onnx.shapes.node import Node, Result, Rule
 from ge.dialects.onnx.shapes.reshaping import unknown_dims
 from ge.dialects.onnx.shapes.values import Dim, Shape
-from ge.maths.symbols import Size, bounds, differ, maximum, minimum, quotient_up
+from ge.maths.symbols import Size, bounds, differ, maximum, minimum, quotient_up, total
 
 
 def concatenated(node: Node, shapes: Sequence[Shape | None], axis: int) -> Shape | None:
@@ -17,16 +17,13 @@ def concatenated(node: Node, shapes: Sequence[Shape | None], axis: int) -> Shape
         return None
     axis = node.axis(axis, rank)
     result: list[Dim] = [None] * rank
-    total: Dim = 0
     for shape in shapes:
         if shape is not None and len(shape) != rank:
             node.fail("the inputs differ in rank")
-        size = None if shape is None else shape[axis]
-        total = None if total is None or size is None else total + size
         for other, dim in enumerate(shape or ()):
             if other != axis:
                 result[other] = node.same(result[other], dim, f"dimension {other} of the inputs")
-    result[axis] = total
+    result[axis] = sum_of([None if shape is None else shape[axis] for shape in shapes])
     return tuple(result)
 
 
@@ -56,9 +53,9 @@ def _split_sizes(node: Node, size: Dim, count: int) -> Sequence[Dim]:
             node.fail(f"{length} sizes for {count} outputs")
         if parts is None:
             return [None] * count
-        total = sum_of(parts)
-        if size is not None and total is not None and differ(size, total):
-            node.fail(f"the sizes of the parts add up to {total}, not to {size}")
+        whole = sum_of(parts)
+        if size is not None and whole is not None and differ(size, whole):
+            node.fail(f"the sizes of the parts add up to {whole}, not to {size}")
         return parts
     if size is None or count == 0:
         return [None] * count
@@ -71,12 +68,8 @@ def _split_sizes(node: Node, size: Dim, count: int) -> Sequence[Dim]:
 
 def sum_of(dims: Sequence[Dim]) -> Dim:
     """The sum of sizes; None when one is unknown."""
-    total: Size = 0
-    for dim in dims:
-        if dim is None:
-            return None
-        total = total + dim
-    return total
+    known = [dim for dim in dims if dim is not None]
+    return total(known) if len(known) == len(dims) else None
 
 
 # Slice

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
 from ge.dialects.onnx.base import OnnxOp
@@ -38,6 +38,9 @@ INPUT, CONSTANT, STATED, FAILED = "input", "constant", "stated", "cannot run"
 _LONGEST_DIM = 100
 """The longest text of an expression as a dimension; a longer one gets a name of its own."""
 
+_MOST_TERMS = _LONGEST_DIM // len("a + ") + 1
+"""The text of an expression with more terms is longer."""
+
 
 class _Seen(NamedTuple):
     """An operation when it was visited: its attributes and properties, and what was known of its operands."""
@@ -61,7 +64,7 @@ def node_of(op: OnnxOp, inputs: Sequence[Value | None]) -> Node:
     for name, attribute in op.attributes.items():
         if "." not in name:
             attributes[name] = attribute_value(attribute)
-    return Node(op.op_type, inputs, attributes, len(op.results), where(op))
+    return Node(op.op_type, inputs, attributes, len(op.results), partial(where, op))
 
 
 _DEFAULTS: dict[str, Mapping[str, Any]] = {}
@@ -128,6 +131,8 @@ class Inference:
         self._invented: dict[tuple[SSAValue, int], Dim] = {}
         self._seen: dict[OnnxOp, _Seen] = {}
         """The operations that were visited, and what they were then."""
+        self.written: dict[SSAValue, Inferred] = {}
+        """What was known of the values when their types were written."""
         self._errors: list[GeError] | None = None
         """Of the operations of the innermost region that is being inferred; None outside."""
         self._callers: tuple[str, ...] = ()
@@ -156,6 +161,11 @@ class Inference:
             return True
         operands = [self.known.get(operand) for operand in op.operands]
         return len(operands) != len(seen.operands) or not all(map(is_, operands, seen.operands))
+
+    def settle(self) -> None:
+        """Take operations as they are now for what was visited: only what is stated of them has changed its words."""
+        for op, seen in self._seen.items():
+            self._seen[op] = seen._replace(attributes=dict(op.attributes))
 
     def value(self, value: SSAValue) -> Value:
         """What is known of a value."""
@@ -293,7 +303,9 @@ class Inference:
 
 
 def _is_simple(dim: Dim) -> bool:
-    return isinstance(dim, int) or (isinstance(dim, Expression) and len(str(dim)) <= _LONGEST_DIM)
+    if not isinstance(dim, Expression):
+        return isinstance(dim, int)
+    return len(dim.terms) <= _MOST_TERMS and len(str(dim)) <= _LONGEST_DIM
 
 
 def contradiction(op: OnnxOp, value: SSAValue, stated: Value, inferred: Value, rule: str) -> GeError:
@@ -332,7 +344,11 @@ _MEMORY = "inference"
 
 
 def remember(function: FuncOp, inference: Inference) -> None:
-    """Keep what was inferred with the function that it is of, for the first that goes on from there."""
+    """Keep what was inferred with the function that it is of, for the first that goes on from there.
+
+    What the model states of the results of its operations may be in other words than when it was read, not another.
+    """
+    inference.settle()
     vars(function)[_MEMORY] = inference
 
 
@@ -364,22 +380,26 @@ def write_types(function: FuncOp, inference: Inference) -> None:
 
 def _write_block(block: Block, inference: Inference) -> None:
     for argument in list(block.args):
-        _write(argument, inference, UNKNOWN_VALUE)
+        _write(argument, inference)
     for op in block.ops:
         for region in op.regions:
             _write_block(region.block, inference)
         if isinstance(op, OnnxOp) and not isinstance(op, Constant):
             for result in list(op.results):
-                _write(result, inference, value_of_type(result.type))
+                _write(result, inference)
 
 
-def _write(value: SSAValue, inference: Inference, before: Value) -> None:
+def _write(value: SSAValue, inference: Inference) -> None:
     """Give a value its inferred type, with what was known before where nothing is inferred."""
-    if value.type == ABSENT or value not in inference.known:
+    known = inference.known.get(value)
+    if known is None or inference.written.get(value) is known or value.type == ABSENT:
         return
-    type = type_of_value(refine(inference.value(value), before))
+    before = value_of_type(value.type) if isinstance(value, OpResult) else UNKNOWN_VALUE
+    type = type_of_value(refine(known.value, before))
     if type != value.type:
         hint = value.name_hint
         changed = Rewriter.replace_value_with_new_type(value, type)
         changed.name_hint = hint
         inference.known[changed] = inference.known.pop(value)
+        value = changed
+    inference.written[value] = known

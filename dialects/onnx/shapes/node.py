@@ -41,8 +41,8 @@ class Node:
     attributes: Mapping[str, Any] = field(default_factory=dict[str, Any])
     """As Python values, those with a default in the standard included."""
     output_count: int = 1
-    where: str = ""
-    """The place of the operation, for errors."""
+    where: str | Callable[[], str] = ""
+    """The place of the operation, for errors; or what tells it, which is asked only then."""
     region: Callable[[str, Sequence[Value]], Sequence[Value]] = _no_region
     """The values that a graph attribute gives for arguments."""
 
@@ -129,7 +129,8 @@ class Node:
 
     def fail(self, what: str) -> NoReturn:
         """Raise GE3015: what is known of the inputs and attributes cannot be true together."""
-        raise GeError("GE3015", f"{self.op_type}: {what}", self.where or None)
+        place = self.where if isinstance(self.where, str) else self.where()
+        raise GeError("GE3015", f"{self.op_type}: {what}", place or None)
 
     def axis(self, axis: int, rank: int, name: str = "axis") -> int:
         """An axis counted from the front. Fails when there is none."""

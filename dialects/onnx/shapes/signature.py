@@ -28,6 +28,7 @@ class Names:
 
     def __init__(self, bounds: Mapping[str, Interval] | None = None) -> None:
         self.bounds = dict(bounds or {})
+        self._dims: dict[str, Size] = {}
 
     def __call__(self, name: str) -> Size:
         low, high = self.bounds.get(name, (0, None))
@@ -35,7 +36,11 @@ class Names:
 
     def dim(self, text: str) -> Dim:
         """The dimension that a text describes; None for an empty one."""
-        return parse(text, self) if text else None
+        if not text:
+            return None
+        if text not in self._dims:
+            self._dims[text] = parse(text, self)
+        return self._dims[text]
 
 
 def named_shape(value: Value, texts: Sequence[str], names: Names) -> Value:

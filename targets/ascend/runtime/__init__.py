@@ -16,6 +16,7 @@ is read.
 | module | what |
 |---|---|
 | ``model`` | a loaded model: memory, inputs, tasks, outputs |
+| ``memory`` | device memory: the weights once, the values for each run in progress |
 | ``inputs`` | checking and naming the arrays of the caller |
 | ``taps`` | values inside the model, by the names of nodes |
 | ``statistics`` | what the last run took |

@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp
 
-from ge.dialects.om.values import ALIGNMENT, Area
+from ge.dialects.om.values import Area
 from ge.ir.attributes import layout_of
 from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
-from ge.maths.layouts import pack, round_up, storage_shape, unpack
+from ge.maths.layouts import pack, storage_shape, unpack
 from ge.targets.ascend.om.kernels import host_module
 from ge.targets.ascend.om.model import OmModel, Task, Value
 from ge.targets.ascend.runtime.inputs import Inputs, TensorInfo, named_inputs
 from ge.targets.ascend.runtime.launch import Device, Window
+from ge.targets.ascend.runtime.memory import DeviceMemory
 from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
 from ge.targets.ascend.runtime.taps import TapPoint, chosen, tap_points
-from ge.targets.ascend.soc import Soc, load_soc
+from ge.targets.ascend.soc import load_soc
 
 Array: TypeAlias = NDArray[Any]
 
@@ -46,15 +47,17 @@ class Outputs(dict[str, Any]):
 class Model:
     """A model that is ready to run, as often as wanted, and by several threads at once.
 
-    Each run in progress has a session: device memory of its own, weights included. Sessions are kept for later runs;
-    ``threads`` is the most of them, further runs wait. With ``profile`` the cycles of kernels are counted.
+    Each run in progress has a session: device memory of its own, but for the weights, which all share. Sessions are
+    kept for later runs; ``threads`` is the most of them, further runs wait. With ``profile`` the cycles of kernels are
+    counted.
     """
 
     def __init__(
         self, model: OmModel, *, strict: bool = False, threads: int | None = None, profile: bool = True
     ) -> None:
         self._model = model
-        self._new_session = partial(Session, model, HostKernels(model), strict=strict, profile=profile)
+        memory = DeviceMemory(model.weights, model.memory_size, load_soc(model.soc))
+        self._new_session = partial(Session, model, memory, Kernels(model), strict=strict, profile=profile)
         self._idle: list[Session] = [self._new_session()]
         self._free = BoundedSemaphore(threads or os.cpu_count() or 1)
         self.name = model.name
@@ -92,15 +95,17 @@ class Model:
         return outputs
 
 
-class HostKernels:
-    """The `onnx` modules of the kernels of the host, each read when it runs first."""
+class Kernels:
+    """The kernels of a model: encoded ones of the cores, and `onnx` modules of the host, read when they run first."""
 
     def __init__(self, model: OmModel) -> None:
+        self.of_cores = {name: bytes(binary) for name, binary in model.core_kernels.items()}
         self._binaries = model.host_kernels
         self._modules: dict[str, ModuleOp] = {}
         self._lock = Lock()
 
-    def __getitem__(self, name: str) -> ModuleOp:
+    def of_host(self, name: str) -> ModuleOp:
+        """The operations of a kernel of the host. Raises what reading them raises."""
         with self._lock:
             if name not in self._modules:
                 self._modules[name] = host_module(bytes(self._binaries[name]))
@@ -110,18 +115,13 @@ class HostKernels:
 class Session:
     """Device memory with a model in it, and the run that is in progress there. For one thread at a time."""
 
-    def __init__(self, model: OmModel, host_kernels: HostKernels, *, strict: bool, profile: bool) -> None:
+    def __init__(self, model: OmModel, memory: DeviceMemory, kernels: Kernels, *, strict: bool, profile: bool) -> None:
         self._model = model
         self._fill = STRICT_FILL if strict else 0
-        weight_size = round_up(model.weights.nbytes, ALIGNMENT)
-        soc = load_soc(model.soc)
-        memory = _allocate(weight_size + model.memory_size, soc)
-        memory[: model.weights.nbytes] = np.frombuffer(model.weights, np.uint8)
-        self._base = {Area.WEIGHTS: 0, Area.MEMORY: weight_size}
-        self._device = Device(soc, memory, strict=strict, profile=profile)
+        self._base = {Area.WEIGHTS: 0, Area.MEMORY: memory.weight_size}
+        self._device = Device(load_soc(model.soc), memory.view(), strict=strict, profile=profile)
         self._host_values: dict[str, Any] = {}
-        self._host_kernels = host_kernels
-        self._binaries = {name: bytes(binary) for name, binary in model.core_kernels.items()}
+        self._kernels = kernels
         self._handed_over = only_on_host(model)
 
     def run(self, arrays: Mapping[str, Any], taps: Mapping[str, TapPoint]) -> Outputs:
@@ -150,7 +150,7 @@ class Session:
         """Run a kernel on the simulated cores."""
         windows = [self._window(value) for value in (*task.inputs, *task.outputs)]
         run = TaskRun(task.operator, task.kind, task.kernel, False, task.blocks)
-        return self._device.launch(self._binaries[task.kernel], windows, run)
+        return self._device.launch(self._kernels.of_cores[task.kernel], windows, run)
 
     def _run_on_host(self, task: Task) -> TaskRun:
         """Run work of the host as the meaning of its ONNX operations."""
@@ -158,7 +158,7 @@ class Session:
 
         start = time.perf_counter()
         inputs = {f"x{number}": self._read(value) for number, value in enumerate(task.inputs)}
-        outputs: Mapping[str, Any] = run_module(self._host_kernels[task.kernel], inputs)
+        outputs: Mapping[str, Any] = run_module(self._kernels.of_host(task.kernel), inputs)
         for value, result in zip(task.outputs, outputs.values(), strict=True):
             self._write(value, result)
         seconds = time.perf_counter() - start
@@ -223,13 +223,3 @@ def read_only(array: Array) -> Array:
 
 def _dtype(value: Value) -> np.dtype[Any]:
     return numpy_dtype(tensor_type_of(value.type).element_type)
-
-
-def _allocate(size: int, soc: Soc) -> NDArray[np.uint8]:
-    """Device memory. Raises GE6009 when the device, or this machine, has not enough."""
-    if size > soc.memory_bytes:
-        raise GeError("GE6009", f"the model needs {size} bytes of device memory, {soc.name} has {soc.memory_bytes}")
-    try:
-        return np.zeros(size, np.uint8)
-    except (MemoryError, ValueError) as error:
-        raise GeError("GE6009", f"the model needs {size} bytes of device memory") from error

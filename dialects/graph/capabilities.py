@@ -72,6 +72,9 @@ LAYER_NORM_ROW_ELEMENTS = 8192
 LAYER_NORM_RAGGED_ELEMENTS = 512
 """The same for rows that do not fill blocks: 16 of them lie there."""
 
+FRACTAL_ROW_ELEMENTS = 768
+"""The longest row of either in FRACTAL_NZ, of which 16 always lie there together."""
+
 MAX_LANE_RUNS = 1024
 """Runs of channels that a kernel puts together in blocks of 16, other than whole blocks: each is code of its own."""
 
@@ -399,14 +402,21 @@ _FORMATS: dict[type[Operation], Callable[[Any], Sequence[Formats]]] = {
     MatmulOp: lambda op: [Formats(("FRACTAL_NZ", _matrix_format(op.b), None)[: len(op.operands)], "FRACTAL_NZ")],
     UnaryOp: lambda op: _alike(op, op.kind),
     BinaryOp: lambda op: _alike(op, op.kind.data),
-    SoftmaxOp: lambda op: [Formats(("ND",), "ND")],
-    LayerNormOp: lambda op: [Formats(("ND", None, None), "ND")],
+    SoftmaxOp: lambda op: _row_formats(op, ragged=True),
+    LayerNormOp: lambda op: _row_formats(op, ragged=False),
     ConcatOp: lambda op: _of_all(op, "NC1HWC0" if _joins_channels(op) else "ND"),
     SliceOp: lambda op: [Formats(("ND",), "ND")],
     GatherChannelsOp: lambda op: [Formats(("NC1HWC0",) * len(op.operands), "NC1HWC0")],
     ReshapeOp: lambda op: [Formats(("ND",), "ND")],
     TransposeOp: lambda op: [Formats(("ND",), "ND")],
 }
+
+
+def _row_formats(op: SoftmaxOp | LayerNormOp, *, ragged: bool) -> Sequence[Formats]:
+    """The formats in which kernels go along rows; `ragged`: also along those that do not fill blocks in FRACTAL_NZ."""
+    shape, others = shape_of(op.x), (None,) * (len(op.operands) - 1)
+    short = len(shape) >= 2 and shape[-1] <= FRACTAL_ROW_ELEMENTS and (ragged or shape[-1] % C0 == 0)
+    return [Formats((format, *others), format) for format in ("ND", "FRACTAL_NZ")[: 1 + short]]
 
 
 def _of_all(op: Operation, format: str) -> Sequence[Formats]:

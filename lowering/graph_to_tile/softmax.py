@@ -1,26 +1,33 @@
-"""`graph.softmax` on the last axis of a plain tensor to a tile kernel, in float32 inside.
+"""`graph.softmax` on the last axis to a tile kernel, in float32 inside.
 
-A row must be summed along itself, and the vector unit is good at the opposite: adding rows. There are two kernels:
+A row must be summed along itself, and the vector unit is good at the opposite: adding rows. There are three kernels:
 
-1. *Sixteen rows at once*, for rows up to a few hundred elements: a transpose turns 16 rows into L x 16, with one row in
-   each lane, so that maximum and sum run over the first axis and broadcast back as one block.
-2. *One row at a time*, for longer rows: the row is L/16 x 16, maximum and sum end with a reduction over the 16 lanes.
+1. *Many rows at once*, in FRACTAL_NZ (`fractal_rows`): a transpose gives each row a column, so that maximum and sum run
+   over the first axis.
+2. *Sixteen rows at once*, for rows of a plain tensor up to a few hundred elements: the same.
+3. *One row at a time*, for longer rows: the row is L/16 x 16, maximum and sum end with a reduction over the 16 lanes.
 
-Elements beyond the end of a row read as the lowest float16, whose exponential is 0. Rows that do not fill their last
+Elements beyond the end of a row are the lowest float16. What they add to the sum of exponentials is taken off again: it
+is not 0 in a row of nothing but the lowest numbers, which masks make. Rows of a plain tensor that do not fill their last
 block are stored by one core, in order: each store rounds up into the next row.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+import numpy as np
 from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import SSAValue
 
-from ge.dialects.graph import SoftmaxOp
+from ge.dialects.graph import ConstantOp, SoftmaxOp
 from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.constants import constant
 from ge.dialects.tile.types import tile_type
+from ge.ir.attributes import layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder
+from ge.lowering.graph_to_tile.fractal_rows import FractalRows
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
 from ge.maths.layouts import C0, ceil_div, round_up
 
@@ -36,6 +43,8 @@ def lower_softmax(op: SoftmaxOp, target: Target) -> Outlined:
     shape = shape_of(op.x)
     if op.axis.value.data % len(shape) != len(shape) - 1:
         raise no_kernel(op, "the axis is not the last")
+    if layout_of(op.x.type) == "FRACTAL_NZ":
+        return _fractal(op, target)
     length, rows = shape[-1], math.prod(shape[:-1])
     room = target.ub // LANE_BYTES
     if length > room:
@@ -51,37 +60,72 @@ def lower_softmax(op: SoftmaxOp, target: Target) -> Outlined:
         1 if ragged else min(tiles, target.cores),
     )
     stages = target.stages if 2 * together * padded <= room else 1
-    is_log = op.log is not None
     fill = None if length == padded and rows % together == 0 else LOWEST
     with b.deal(tiles, stages) as number:
         offsets, sizes = (b.times(number, together), 0), (together, padded)
         x = b.load(b.inputs[0], offsets, sizes, fill)
-        y = _sixteen_rows(b, x, is_log) if together > 1 else _one_row(b, x, is_log)
+        y = b.transpose(_columns(b, b.cast(b.transpose(x), f32), op)) if together > 1 else _one_row(b, x, op)
         b.store(y, b.outputs[0], offsets, sizes)
-    return Outlined(b.kernel, [op.x], "LogSoftmaxV2" if is_log else "SoftmaxV2", attributes(axes=[-1]))
+    return _outlined(b, op)
 
 
-def _sixteen_rows(b: KernelBuilder, x: SSAValue, is_log: bool) -> SSAValue:
-    """Softmax of 16 x L, with one row in each lane."""
-    columns = b.cast(b.transpose(x), f32)
+def _fractal(op: SoftmaxOp, target: Target) -> Outlined:
+    """The kernel of a tensor in FRACTAL_NZ."""
+    length = shape_of(op.x)[-1]
+    room = target.ub // LANE_BYTES
+    rows = FractalRows.of(op.x, room, target)
+    if rows is None:
+        raise no_kernel(op, f"16 rows of {length} elements do not fit into the unified buffer")
+    limits = [_limits(rows.blocks, length)] if length % C0 else []
+    arguments = [memory_type(op.x, rows.shape), *(memory_type(each.y) for each in limits)]
+    b = KernelBuilder("softmax", arguments, [memory_type(op.y, rows.shape)], rows.cores)
+    limit = b.load(b.inputs[1], [0], [rows.blocks * C0], shape=(rows.blocks, 1, C0)) if limits else None
+    with rows.places(b, target.stages if 2 * rows.elements <= room else 1) as place:
+        x = rows.load(b, b.inputs[0], place)
+        x = x if limit is None else b.binary("min", x, limit)
+        rows.store(b, rows.tile(b, _columns(b, rows.columns(b, x), op)), b.outputs[0], place)
+    return _outlined(b, op, limits)
+
+
+def _limits(blocks: int, length: int) -> ConstantOp:
+    """What the elements of the blocks of a row are at most: anything up to its end, the lowest number beyond."""
+    return constant(np.where(np.arange(blocks * C0) < length, -LOWEST, LOWEST).astype(np.float16))
+
+
+def _outlined(b: KernelBuilder, op: SoftmaxOp, constants: Sequence[ConstantOp] = ()) -> Outlined:
+    name = "SoftmaxV2" if op.log is None else "LogSoftmaxV2"
+    return Outlined(b.kernel, [op.x, *(each.y for each in constants)], name, attributes(axes=[-1]), constants)
+
+
+def _columns(b: KernelBuilder, columns: SSAValue, op: SoftmaxOp) -> SSAValue:
+    """Softmax along the first axis, as float16."""
     largest = b.reduce("max", columns, 0)
     difference = b.binary("sub", columns, largest)
     power = b.unary("exp", difference)
-    total = b.reduce("sum", power, 0)
-    return b.transpose(b.cast(_finish(b, difference, power, total, is_log), f16))
+    total = _total(b, b.reduce("sum", power, 0), largest, op)
+    return b.cast(_finish(b, difference, power, total, op), f16)
 
 
-def _one_row(b: KernelBuilder, x: SSAValue, is_log: bool) -> SSAValue:
+def _one_row(b: KernelBuilder, x: SSAValue, op: SoftmaxOp) -> SSAValue:
     """Softmax of 1 x L."""
     length = tile_type(x).sizes[1]
     blocks = b.cast(b.reshape(x, (length // C0, C0)), f32)
     largest = b.reduce("max", b.reduce("max", blocks, 0), 1)
     difference = b.binary("sub", blocks, largest)
     power = b.unary("exp", difference)
-    total = b.reduce("sum", b.reduce("sum", power, 0), 1)
-    return b.reshape(b.cast(_finish(b, difference, power, total, is_log), f16), (1, length))
+    total = _total(b, b.reduce("sum", b.reduce("sum", power, 0), 1), largest, op)
+    return b.reshape(b.cast(_finish(b, difference, power, total, op), f16), (1, length))
 
 
-def _finish(b: KernelBuilder, difference: SSAValue, power: SSAValue, total: SSAValue, is_log: bool) -> SSAValue:
+def _total(b: KernelBuilder, total: SSAValue, largest: SSAValue, op: SoftmaxOp) -> SSAValue:
+    """The sum of exponentials without those of what is beyond the end of rows."""
+    beyond = -shape_of(op.x)[-1] % C0
+    if not beyond:
+        return total
+    each = b.unary("exp", b.scalar("adds", b.unary("neg", largest), LOWEST))
+    return b.binary("sub", total, b.scalar("muls", each, beyond))
+
+
+def _finish(b: KernelBuilder, difference: SSAValue, power: SSAValue, total: SSAValue, op: SoftmaxOp) -> SSAValue:
     """Divide by the sum, or subtract its logarithm."""
-    return b.binary("sub", difference, b.unary("ln", total)) if is_log else b.binary("div", power, total)
+    return b.binary("div", power, total) if op.log is None else b.binary("sub", difference, b.unary("ln", total))

@@ -11,7 +11,7 @@ import pytest
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph import LayerNormOp
-from ge.dialects.graph.capabilities import obstacle
+from ge.dialects.graph.capabilities import FRACTAL_ROW_ELEMENTS, kernel_formats, obstacle
 from ge.ir.constants import Array
 from ge.ir.errors import GeError
 from ge.lowering.graph_to_tile.layer_norm import lower_layer_norm
@@ -21,10 +21,10 @@ Value = Callable[..., SSAValue]
 Constant = Callable[[Array], SSAValue]
 
 
-def norm(value: Value, vector: Constant, *shape: int) -> LayerNormOp:
+def norm(value: Value, vector: Constant, *shape: int, format: str = "ND") -> LayerNormOp:
     random = np.random.default_rng(3)
     scale, bias = (vector(random.standard_normal(shape[-1]) + offset) for offset in (1, 0))
-    return LayerNormOp(value(shape), scale, bias, 1e-6)
+    return LayerNormOp(value(shape, format), scale, bias, 1e-6)
 
 
 @pytest.mark.parametrize("shape", [(5, 32), (2, 37, 48), (40, 21), (3, 7, 9), (1, 64), (33, 16)])
@@ -40,6 +40,25 @@ def test_rows_of_transformers(shape: tuple[int, ...], check: Check, value: Value
     """Sixteen at once, or one that is too long for that."""
     check(norm(value, vector, *shape), lower_layer_norm)
     assert obstacle(norm(value, vector, *shape)) is None
+
+
+@pytest.mark.parametrize("shape", [(5, 32), (2, 37, 48), (1, 48), (33, 16), (3, 2, 17, 32)])
+def test_rows_of_fractals(
+    shape: tuple[int, ...], check: Check, check_small: Check, value: Value, vector: Constant
+) -> None:
+    for run in (check, check_small):
+        run(norm(value, vector, *shape, format="FRACTAL_NZ"), lower_layer_norm)
+    for soc in (cube_kernels.SMALL, cube_kernels.LARGE):
+        kernel, inputs = cube_kernels.kernel_of(norm(value, vector, *shape, format="FRACTAL_NZ"), soc)
+        cube_kernels.check(kernel, inputs, soc)
+
+
+def test_the_longest_row_of_fractals(check: Check, check_small: Check, value: Value, vector: Constant) -> None:
+    check(norm(value, vector, 37, FRACTAL_ROW_ELEMENTS, format="FRACTAL_NZ"), lower_layer_norm)
+    for length, formats in ((FRACTAL_ROW_ELEMENTS, ["ND", "FRACTAL_NZ"]), (1024, ["ND"]), (72, ["ND"])):
+        assert [each.result for each in kernel_formats(norm(value, vector, 37, length))] == formats
+    with pytest.raises(GeError, match="16 rows of 768 elements do not fit"):
+        lower_layer_norm(norm(value, vector, 37, 768, format="FRACTAL_NZ"), check_small.target)
 
 
 def test_needs_8_rows_far_from_zero(check: Check, value: Value, vector: Constant) -> None:

@@ -8,8 +8,8 @@ A row must be summed along itself, and the vector unit is good at the opposite: 
 3. *One row at a time*, for longer rows: the row is L/16 x 16, maximum and sum end with a reduction over the 16 lanes.
 
 Elements beyond the end of a row are the lowest float16. What they add to the sum of exponentials is taken off again: it
-is not 0 in a row of nothing but the lowest numbers, which masks make. Rows of a plain tensor that do not fill their last
-block are stored by one core, in order: each store rounds up into the next row.
+is not 0 in a row of nothing but the lowest numbers, which masks make. Rows of a plain tensor that do not fill their
+last block are stored by one core, in order: each store rounds up into the next row.
 """
 
 from __future__ import annotations

@@ -28,6 +28,7 @@ from ge.ir.errors import GeError
 from ge.ir.weights import atomic_write
 from ge.maths.layouts import storage_shape, unpack
 from ge.targets.ascend.om.container import PartitionType
+from ge.targets.ascend.om.external_weights import plain_name
 from ge.targets.ascend.om.file import OmFile, kernel_name, node_names, split_edge
 from ge.targets.ascend.om.messages import read_type
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
@@ -77,7 +78,7 @@ class FileNames:
 
     def add(self, name: str, ending: str) -> str:
         """The file for a name."""
-        plain = re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:100] or "unnamed"
+        plain = plain_name(name)
         taken, number = {path.lower() for path in self.of.values()}, 0
         while (path := f"{self.folder}/{plain}{f'_{number}' if number else ''}{ending}").lower() in taken:
             number += 1

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ge.targets.ascend.om.container import partition_name
-from ge.targets.ascend.om.conventions import COMMAND_LINE, COMPILER_VERSION, OUTPUT_NAMES
+from ge.targets.ascend.om.conventions import COMMAND_LINE, COMPILER_VERSION, OUTPUT_NAMES, WEIGHTS_FILE
 from ge.targets.ascend.om.file import OmFile, split_edge
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.tools.console import megabytes, print_facts, print_table
@@ -28,6 +28,7 @@ def om_facts(file: OmFile) -> dict[str, Any]:
         "partitions": partitions(file),
         "memory": memory(file),
         "constants": constants(file),
+        "weights_file": file.text(WEIGHTS_FILE),
         "streams": _count(file, "stream_num", file.tasks.stream_num),
         "events": _count(file, "event_num", file.tasks.event_num),
         "models": 1 + len(file.parts),
@@ -67,7 +68,7 @@ def memory(file: OmFile) -> dict[str, int]:
 
 def constants(file: OmFile) -> dict[str, int]:
     """How many constants the graph has, their bytes, and how many of these are saved because equal ones lie once."""
-    descriptors = [op.attr["value"].t.desc for op, _ in file.constants()]
+    descriptors = [op.attr["value"].t.desc for op in file.constant_operators()]
     stored = {(each.data_offset, each.weight_size) for each in descriptors}
     total = sum(each.weight_size for each in descriptors)
     return {"count": len(descriptors), "bytes": total, "saved": total - sum(size for _, size in stored)}
@@ -123,6 +124,7 @@ def print_om_facts(facts: dict[str, Any]) -> None:
             "constants": "{count}, {bytes} bytes, {saved} of them saved: equal ones lie once".format(
                 **facts["constants"]
             ),
+            **({"weights file": facts["weights_file"]} if facts["weights_file"] else {}),
             "streams, events": f"{facts['streams']}, {facts['events']}",
             "tasks": str(facts["tasks"]),
             "kernels": ", ".join(f"{count} in {store}" for store, count in facts["kernels"].items()) or "none",

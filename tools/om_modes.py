@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 
 import ge
 from ge.dialects.om import ModelOp
@@ -46,6 +46,13 @@ def run_om_mode(values: Mapping[str, str]) -> bool:
     else:
         print_om_facts(om_facts(file))
     return True
+
+
+def place_weights(module: ModuleOp, values: Mapping[str, str]) -> None:
+    """Say in a compiled module whether its weights are in a file beside the OM file, as ``--external_weight`` wants."""
+    for op in module.ops:
+        if isinstance(op, ModelOp) and op.weights_op is not None:
+            op.weights_op.external = UnitAttr() if values.get("external_weight") == "1" else None
 
 
 def record_command(

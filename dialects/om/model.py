@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, UnitAttr, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region
-from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def, region_def, traits_def
+from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
@@ -20,24 +20,29 @@ from ge.ir.attributes import WeightsAttr
 
 @irdl_op_definition
 class WeightsOp(IRDLOperation):
-    """The constants of the model as one block of bytes: ``om.weights #ge.weights<...>``."""
+    """The constants of the model as one block of bytes: ``om.weights #ge.weights<...>``.
+
+    ``om.weights external #ge.weights<...>`` are in a file of their own beside the OM file.
+    """
 
     name = "om.weights"
 
     value = prop_def(WeightsAttr)
+    external = opt_prop_def(UnitAttr)
 
-    def __init__(self, value: WeightsAttr) -> None:
-        super().__init__(properties={"value": value})
+    def __init__(self, value: WeightsAttr, external: bool = False) -> None:
+        super().__init__(properties={"value": value, "external": UnitAttr() if external else None})
 
     @classmethod
     def parse(cls, parser: Parser) -> WeightsOp:
+        external = parser.parse_optional_keyword("external") is not None
         value = parser.parse_attribute()
         if not isinstance(value, WeightsAttr):
             parser.raise_error("expected #ge.weights<...>")
-        return WeightsOp(value)
+        return WeightsOp(value, external)
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
+        printer.print_string(" " if self.external is None else " external ")
         printer.print_attribute(self.value)
 
 
@@ -122,9 +127,14 @@ class ModelOp(IRDLOperation):
         )
 
     @property
+    def weights_op(self) -> WeightsOp | None:
+        """The operation that holds the block of constants; None when the model has none."""
+        return next((op for op in self.body.block.ops if isinstance(op, WeightsOp)), None)
+
+    @property
     def weights(self) -> WeightsAttr | None:
         """The block of constants; None when the model has none."""
-        return next((op.value for op in self.body.block.ops if isinstance(op, WeightsOp)), None)
+        return None if self.weights_op is None else self.weights_op.value
 
     @property
     def kernels(self) -> Iterator[KernelOp]:

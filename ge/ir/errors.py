@@ -316,6 +316,11 @@ _IR = {
         "No model that was made from the pattern of the rule fulfils its conditions.",
         "Add a part 'sample' to the rule that draws the inputs, or correct conditions that contradict each other.",
     ),
+    "GE3024": ErrorKind(
+        "events of a device program make no sense",
+        "Each event is recorded once, and after that waited for once.",
+        "Take the streams out and run --assign-streams again.",
+    ),
 }
 
 _COMPILE: dict[str, ErrorKind] = {
@@ -354,6 +359,11 @@ _COMPILE: dict[str, ErrorKind] = {
         "memory plan is wrong",
         "A planned device program reads a value that something else has overwritten, or a slot is no legal place.",
         "Plan the memory again with --plan-memory; report the program when the plan came from there.",
+    ),
+    "GE4025": ErrorKind(
+        "two streams use the same memory at the same time",
+        "A task reads or writes bytes that a task of another stream writes or reads, and no event orders the two.",
+        "Run --assign-streams, and --plan-memory after it; report the program when the plan came from there.",
     ),
     "GE4020": ErrorKind(
         "operation on tiles has no instructions",
@@ -413,6 +423,16 @@ _OM_FILE: dict[str, ErrorKind] = {
         "module cannot be written as an OM file",
         "An OM file is written from one om.model, which --convert-program-to-om makes of a planned device program.",
         "Run the passes up to --plan-memory and --convert-program-to-om first.",
+    ),
+    "GE5010": ErrorKind(
+        "weights file of the model cannot be read",
+        "A model compiled with --external_weight=1 has its weights in a file beside the OM file, which names it.",
+        "Put the weights file into the folder of the OM file, under the name that it had.",
+    ),
+    "GE5011": ErrorKind(
+        "weights file is not that of the model",
+        "Its size or its SHA-256 is not the one that the OM file says: it is damaged, cut short, or of another model.",
+        "Copy the weights file again, or compile the model again.",
     ),
     "GE5020": ErrorKind(
         "binary is not an encoded kernel",

@@ -55,12 +55,15 @@ const describeTensor = async (name, initializer) => {
         await initializer.read();
     }
     const tensor = new base.Tensor(initializer);
-    tensor.toString(); // what the side bar does; throws when the bytes do not fill the shape
+    if (!tensor.empty) { // as for external weights: Netron shows that there are no data
+        tensor.toString(); // what the side bar does; throws when the bytes do not fill the shape
+    }
+    const data = tensor.empty ? new Uint8Array() : tensor.data;
     return {
         name,
         type: initializer.type.toString(),
-        bytes: tensor.data.length,
-        sha256: createHash('sha256').update(Buffer.from(tensor.data)).digest('hex')
+        bytes: data.length,
+        sha256: createHash('sha256').update(Buffer.from(data)).digest('hex')
     };
 };
 

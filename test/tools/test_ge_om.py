@@ -97,12 +97,38 @@ def test_equal_weights_are_stored_once(tmp_path: Path) -> None:
     assert first < second_weights
 
 
-def test_equal_input_and_options_give_equal_bytes(folder: Path, tmp_path: Path) -> None:
-    options = [f"--model={folder / 'a.onnx'}", "--output=other", "--report=none", "--input_shape=x:1,3,8,8"]
-    environment = {**os.environ, "PYTHONHASHSEED": "7", "PYTHONPATH": str(ROOT), "TZ": "Asia/Shanghai", "LC_ALL": "C"}
-    command = [sys.executable, "-m", "ge.tools.ge_compiler", *options]
-    subprocess.run(command, cwd=tmp_path, env=environment, check=True)
-    assert (tmp_path / "other.om").read_bytes() == (folder / "a.om").read_bytes()
+_AT_ANOTHER_TIME = """
+import sys, time, datetime
+now = time.time() + 400 * 86400
+time.time, time.time_ns = lambda: now, lambda: int(now * 1e9)
+class Later(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return cls.fromtimestamp(now, tz)
+datetime.datetime = Later
+from ge.tools.ge_compiler import run
+run(sys.argv[1:])
+"""
+"""ge-compiler under a clock that is 400 days ahead."""
+
+
+@pytest.mark.parametrize("external", ["0", "1"])
+def test_equal_input_and_options_give_equal_bytes(external: str, tmp_path: Path) -> None:
+    """Whatever the seed of hashes, the folder, the time, the user and the language are."""
+    written: list[dict[str, bytes]] = []
+    for seed, zone in (("0", "UTC"), ("1", "Asia/Shanghai")):
+        folder = tmp_path / f"work{seed}"
+        folder.mkdir()
+        model(folder / "model.onnx")
+        options = ["--model=model.onnx", f"--output=out{seed}", "--report=none", f"--external_weight={external}"]
+        user = {"HOME": str(folder), "USER": f"user{seed}", "LC_ALL": "C" if seed == "0" else "C.UTF-8", "TZ": zone}
+        environment = {**os.environ, **user, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
+        program = ["-c", _AT_ANOTHER_TIME] if seed == "1" else ["-m", "ge.tools.ge_compiler"]
+        subprocess.run([sys.executable, *program, *options], cwd=folder, env=environment, check=True)
+        files = [*folder.glob("*.om"), *folder.glob("*.weights")]
+        assert len(files) == 1 + int(external)
+        written.append({path.name if path.suffix != ".om" else "om": path.read_bytes() for path in files})
+    assert written[0] == written[1]
 
 
 def test_json_is_that_of_atc(folder: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

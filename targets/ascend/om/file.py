@@ -20,6 +20,7 @@ from ge.ir.errors import GeError
 from ge.ir.weights import map_file
 from ge.targets.ascend.om.container import Container, PartitionType, read_containers
 from ge.targets.ascend.om.conventions import KERNEL_NAME, NODE_NAMES, PRODUCER
+from ge.targets.ascend.om.external_weights import weights_of
 from ge.targets.ascend.om.inout_info import InOutInfo, read_inout_info
 from ge.targets.ascend.om.kernel_store import read_store
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
@@ -67,6 +68,13 @@ class OmFile:
         return self.definition.graph[0].op if self.definition.graph else ()
 
     @cached_property
+    def weights(self) -> memoryview:
+        """The weights, in this file or in its weights file. Raises GE5007, GE5010 and GE5011."""
+        if not self.is_ours:
+            return self.container.partition(PartitionType.WEIGHTS_DATA)
+        return weights_of(self.container, self.definition, self.path.parent, str(self.path))
+
+    @cached_property
     def kernels(self) -> Mapping[PartitionType, Mapping[str, memoryview]]:
         """The kernels of each store by name."""
         return {kind: read_store(self.container.partition(kind), str(self.path)) for kind in _STORES}
@@ -85,22 +93,28 @@ class OmFile:
         """An attribute of the model that is text; None when it is not there."""
         return self.definition.attr[name].s.decode(errors="replace") if name in self.definition.attr else None
 
+    def constant_operators(self) -> Iterator[ir.OpDef]:
+        """The operators Const that say where their bytes are."""
+        return (op for op in self.operators if op.type in ("Const", "Constant") and "value" in op.attr)
+
     def constants(self) -> Iterator[tuple[ir.OpDef, memoryview]]:
-        """The operators Const with their bytes: in the operator itself, or in the weights."""
-        weights = self.container.partition(PartitionType.WEIGHTS_DATA)
-        for op in self.operators:
-            if op.type in ("Const", "Constant") and "value" in op.attr:
-                tensor = op.attr["value"].t
-                start = tensor.desc.data_offset
-                data = memoryview(tensor.data) if tensor.data else weights[start : start + tensor.desc.weight_size]
-                yield op, data
+        """The operators Const with their bytes: in the operator itself, or in the weights. Raises what they raise."""
+        for op in self.constant_operators():
+            tensor = op.attr["value"].t
+            start = tensor.desc.data_offset
+            yield op, memoryview(tensor.data) if tensor.data else self.weights[start : start + tensor.desc.weight_size]
 
     def problems(self) -> list[str]:
         """What does not fit together in the graph, as far as it can be told without knowing the operators."""
         return [*_name_problems(self.operators), *_edge_problems(self.operators), *self._weight_problems()]
 
     def _weight_problems(self) -> Iterator[str]:
-        for op, data in self.constants():
+        try:
+            constants = [*self.constants()]
+        except GeError as error:  # of the weights file
+            yield f"{error.what} ({error.code})"
+            return
+        for op, data in constants:
             desc = op.attr["value"].t.desc
             if not desc.HasField("shape"):
                 yield f"constant '{op.name}' has no shape"

@@ -36,6 +36,7 @@ from ge.targets.ascend.om.conventions import (
     WRITTEN_ATTRIBUTES,
     address,
 )
+from ge.targets.ascend.om.external_weights import WeightsFile, weights_of
 from ge.targets.ascend.om.inout_info import InOutInfo, read_inout_info, tensor_info
 from ge.targets.ascend.om.kernel_store import read_store
 from ge.targets.ascend.om.kernels import decode_core_kernel, decode_host_kernel
@@ -48,7 +49,7 @@ MessageT = TypeVar("MessageT", bound=Message)
 
 
 def read_model(source: str | Path | Buffer) -> OmModel:
-    """The OM file `source` (a path, or its bytes) as plain data. Raises GE1001, and GE5001 to GE5008."""
+    """The OM file `source` (a path, or its bytes) as plain data. Raises GE1001, GE5001 to GE5008, GE5010 and GE5011."""
     return _Reader.open(source).model()
 
 
@@ -83,13 +84,14 @@ class _Reader:
         self.where = where
         self.file = file
         self.container = container
-        self.weights = container.partition(PartitionType.WEIGHTS_DATA)
         definition = self.decode(PartitionType.MODEL_DEF, ir.ModelDef())
         self.tasks = self.decode(PartitionType.TASK_INFO, task.ModelTaskDef()).task
         if not definition.custom_version.startswith(PRODUCER):
             raise GeError(
                 "GE5008", f"the file was written by '{definition.custom_version or 'an unknown compiler'}'", where
             )
+        self.external = WeightsFile.named_in(definition, where)
+        self.weights = weights_of(container, definition, None if file is None else file.parent, where)
         if len(definition.graph) != 1:
             raise self.contradiction(f"the model definition holds {len(definition.graph)} graphs")
         with self.checked("the model"):
@@ -274,7 +276,7 @@ class _Reader:
         model = self.model()
         body: list[Operation] = []
         if self.weights.nbytes:
-            body.append(WeightsOp(WeightsAttr(self.weights_block())))
+            body.append(WeightsOp(WeightsAttr(self.weights_block()), external=self.external is not None))
         body += [decode_core_kernel(name, bytes(binary)) for name, binary in self.core_kernels.items()]
         results = {entry.kernel: [value.type for value in entry.outputs] for entry in model.tasks if entry.on_host}
         body += [decode_host_kernel(name, bytes(self.host_kernels[name]), types) for name, types in results.items()]
@@ -287,9 +289,12 @@ class _Reader:
         return ModuleOp([op])
 
     def weights_block(self) -> Weights:
-        """The weights as a constant that text can refer to in the OM file itself."""
+        """The weights as a constant that text can refer to in the OM file itself, or in its weights file."""
         if self.file is None:
             return Weights(self.weights, self.weights.nbytes)
+        if self.external is not None:
+            origin = Origin(self.file.with_name(self.external.name), 0)
+            return Weights(self.weights, self.weights.nbytes, origin, self.external.digest)
         offset = self.container.offset(PartitionType.WEIGHTS_DATA)
         return Weights(self.weights, self.weights.nbytes, Origin(self.file, offset))
 

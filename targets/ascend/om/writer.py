@@ -6,7 +6,7 @@ Where the bytes come from:
 |---|---|
 | MODEL_INOUT_INFO | the types of inputs and outputs |
 | MODEL_DEF | the operators; the names of the model's nodes come from their locations |
-| WEIGHTS_DATA | `om.weights` |
+| WEIGHTS_DATA | `om.weights`, unless they are external |
 | TBE_KERNELS | the kernels of the AI Cores, encoded |
 | CUST_AICPU_KERNELS | the kernels of the host, each an ONNX model |
 | TASK_INFO | the tasks, with the addresses of their arguments |
@@ -37,8 +37,11 @@ from ge.targets.ascend.om.conventions import (
     NODE_NAMES,
     OUTPUT_NAMES,
     PRODUCER,
+    WEIGHTS_FILE,
+    WEIGHTS_SHA256,
     address,
 )
+from ge.targets.ascend.om.external_weights import WeightsFile
 from ge.targets.ascend.om.inout_info import InOutInfo, pack_inout_info, tensor_info
 from ge.targets.ascend.om.kernel_store import pack_store
 from ge.targets.ascend.om.kernels import encode_kernel
@@ -50,38 +53,65 @@ from ge.targets.ascend.om.proto import task_pb2 as task
 def write_module(module: ModuleOp, path: str | Path) -> None:
     """Write the `om.model` of a module to the file `path`, which is replaced only by a complete file.
 
-    Raises GE1003 when the file cannot be written and GE5009 when there is no `om.model`.
+    External weights are written beside it before it appears, in a file that no other weights have the name of: the OM
+    file that is there, old or new, always finds its own. Raises GE1003 when a file cannot be written and GE5009 when
+    there is no `om.model`.
     """
-    pieces = _model_pieces(module)
+    model = _only_model(module)
+    external = _external_weights(model)
+    path = Path(path)
+    if external is not None and path.exists() and not path.is_file():
+        raise GeError("GE1003", f"external weights need a folder, and '{path}' is no regular file", str(path))
     try:
         with atomic_write(path) as stream:
-            for piece in pieces:
+            for piece in _model_pieces(model, external):
                 stream.write(piece)
+            stream.flush()  # a full disk is found before the weights file appears
+            if external is not None:
+                external.write(path.parent, _weights(model))
     except OSError as error:
         raise GeError("GE1003", f"cannot write '{path}': {error.strerror or error}") from error
 
 
 def model_bytes(module: ModuleOp) -> bytes:
-    """The OM file of the `om.model` of a module. Raises GE5009 when there is none."""
-    return b"".join(_model_pieces(module))
+    """The OM file of the `om.model` of a module, with its weights also when they are external. Raises GE5009."""
+    return b"".join(_model_pieces(_only_model(module), None))
 
 
-def _model_pieces(module: ModuleOp) -> list[Buffer]:
+def _only_model(module: ModuleOp) -> ModelOp:
     models = [op for op in module.ops if isinstance(op, ModelOp)]
     if len(models) != 1:
         raise GeError("GE5009", f"the module holds {len(models)} om.model")
-    model = models[0]
-    weights: Buffer = b"" if model.weights is None else model.weights.buffer
-    weight_size = memoryview(weights).nbytes
+    return models[0]
+
+
+def _external_weights(model: ModelOp) -> WeightsFile | None:
+    """The weights file that a model wants; None when its weights belong into the OM file."""
+    op = model.weights_op
+    if op is None or op.external is None:
+        return None
+    return WeightsFile.of(model.sym_name.data, op.value.data)
+
+
+def _weights(model: ModelOp) -> memoryview:
+    return memoryview(b"") if model.weights is None else model.weights.buffer
+
+
+def _model_pieces(model: ModelOp, external: WeightsFile | None) -> list[Buffer]:
+    weights = _weights(model)
     host_kernels = [kernel for kernel in model.kernels if kernel.runs_on_host]
     core_kernels = [kernel for kernel in model.kernels if not kernel.runs_on_host]
+    definition = _model_def(model, weights.nbytes)
+    if external is not None:
+        definition.attr[WEIGHTS_FILE].s = external.name.encode()
+        definition.attr[WEIGHTS_SHA256].s = external.digest.encode()
     partitions: list[tuple[PartitionType, Buffer]] = [
         (PartitionType.MODEL_INOUT_INFO, pack_inout_info(_inout_info(model))),
-        (PartitionType.MODEL_DEF, _model_def(model, weight_size).SerializeToString(deterministic=True)),
-        (PartitionType.WEIGHTS_DATA, weights),
+        (PartitionType.MODEL_DEF, definition.SerializeToString(deterministic=True)),
+        (PartitionType.WEIGHTS_DATA, weights if external is None else b""),
         (PartitionType.TBE_KERNELS, _store(core_kernels)),
         (PartitionType.CUST_AICPU_KERNELS, _store(host_kernels)),
-        (PartitionType.TASK_INFO, _task_info(model, weight_size).SerializeToString(deterministic=True)),
+        (PartitionType.TASK_INFO, _task_info(model, weights.nbytes).SerializeToString(deterministic=True)),
     ]
     return pack_container(model.sym_name.data, [(kind, data) for kind, data in partitions if memoryview(data).nbytes])
 

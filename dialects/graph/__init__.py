@@ -4,6 +4,7 @@
 |---|---|
 | `attributes` | kinds of functions, the activation attribute |
 | `compute`, `movement`, `program` | the operations |
+| `streams` | the events of a device program, and what they order |
 | `shapes` | one shape function per operation, on plain tuples |
 | `capabilities` | what the AI Core has kernels for |
 | `fusing` | what of it fits into one kernel |
@@ -59,6 +60,7 @@ from ge.dialects.graph.program import (
     main_function,
     output_names,
 )
+from ge.dialects.graph.streams import STREAM_OPS, RecordOp, WaitOp
 from ge.ir.notes import NotedDialect
 
 __all__ = [
@@ -83,6 +85,7 @@ __all__ = [
     "Pool2DOp",
     "PoolKind",
     "PoolKindAttr",
+    "RecordOp",
     "ReshapeOp",
     "SliceOp",
     "SoftmaxOp",
@@ -92,6 +95,7 @@ __all__ = [
     "UnaryKindAttr",
     "UnaryOp",
     "ViewOp",
+    "WaitOp",
     "YieldOp",
     "input_names",
     "main_function",
@@ -100,7 +104,7 @@ __all__ = [
 
 Graph = NotedDialect(
     "graph",
-    [*PROGRAM_OPS, *COMPUTE_OPS, *MOVEMENT_OPS],
+    [*PROGRAM_OPS, *STREAM_OPS, *COMPUTE_OPS, *MOVEMENT_OPS],
     [ActivationAttr, UnaryKindAttr, BinaryKindAttr, PoolKindAttr],
     NOTES,
 )

@@ -51,6 +51,7 @@ from ge.dialects.graph.program import (
     main_function,
     output_names,
 )
+from ge.dialects.graph.streams import RecordOp, WaitOp, program_steps
 from ge.ir.attributes import layout_of
 from ge.ir.constants import Array, numpy_dtype
 from ge.ir.errors import GeError
@@ -66,9 +67,12 @@ def run_module(module: ModuleOp, inputs: Mapping[str, Any], launch: Launch | Non
     """Run `@main` of a module on named inputs and return its named outputs.
 
     `launch` runs the kernels of a device program; without it `tile` kernels are evaluated as `tile` defines them.
-    Raises GE6002, GE6004 or GE6005 when an input is missing or does not have the shape or type that the module says.
+    The streams of a device program take turns in the order of the program, which is one of those that are possible.
+    Raises GE6002, GE6004 or GE6005 when an input is missing or does not have the shape or type that the module says,
+    GE3024 for events that make no sense.
     """
     main = main_function(module)
+    program_steps(main)
     values: dict[SSAValue, Any] = {}
     for name, argument in zip(input_names(main), main.body.block.args, strict=True):
         if name not in inputs:
@@ -98,6 +102,8 @@ def evaluate(op: Operation, arrays: Sequence[Any], launch: Launch | None = None)
             return _run_kernel(op, arrays, launch or _launch_tile_kernel)
         case ConstantOp():
             return [constant_array(op.y)]
+        case RecordOp() | WaitOp():
+            return []
         case _:
             pass
     if (move := _MOVES.get(type(op))) is not None:
@@ -237,11 +243,10 @@ _COMPUTES: dict[type[Operation], Callable[[Any, Sequence[Array]], Array]] = {
 
 
 def _view(op: ViewOp, x: Array) -> Array:
-    """The elements in order, or, where padding becomes elements or the reverse, the storage as it is."""
-    if op.keeps_elements:
-        return x.reshape(shape_of(op.y))
+    """The storage as it is, under another type, which may leave out its end."""
     type = tensor(op.y)
-    stored = pack(x, layout_of(op.x.type)).reshape(stored_type(type).get_shape())
+    shape = stored_type(type).get_shape()
+    stored = pack(x, layout_of(op.x.type)).reshape(-1)[: math.prod(shape)]
     return unpack(stored, layout_of(type), type.get_shape())
 
 

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import (
     DenseIntOrFPElementsAttr,
     DictionaryAttr,
     FlatSymbolRefAttrConstr,
+    IntegerAttr,
     ModuleOp,
     StringAttr,
     SymbolRefAttr,
@@ -122,8 +123,8 @@ class HostOp(IRDLOperation):
     """Work that runs on the host processor (the engine "AICPU"): `onnx` operations on the arguments of the region.
 
     Operands and results are in plain row-major layout. Results may have any type of ONNX, also one whose shape is not
-    static. `offsets` are the byte offsets of the results, once memory is planned; -1 for a value whose size is not
-    known.
+    static. `stream` is the stream of its task (0 when left out). `offsets` are the byte offsets of the results, once
+    memory is planned; -1 for a value whose size is not known.
     """
 
     name = "graph.host"
@@ -131,12 +132,14 @@ class HostOp(IRDLOperation):
     inputs = var_operand_def()
     outputs = var_result_def()
     body = region_def("single_block")
+    stream = opt_prop_def(Int)
     offsets = opt_prop_def(Ints)
 
     traits = traits_def(Pure(), IsolatedFromAbove())
 
     assembly_format = (
-        "`(` $inputs `)` (`offsets` $offsets^)? attr-dict-with-keyword `:` functional-type($inputs, $outputs) $body"
+        "`(` $inputs `)` (`stream` $stream^)? (`offsets` $offsets^)? "
+        "attr-dict-with-keyword `:` functional-type($inputs, $outputs) $body"
     )
 
     def __init__(
@@ -154,6 +157,7 @@ class HostOp(IRDLOperation):
 
     def verify_(self) -> None:
         """Arguments agree with operands, and yielded values with results."""
+        check_natural("stream", self.stream)
         arguments = [argument.type for argument in self.body.block.args]
         if arguments != [value.type for value in self.inputs]:
             raise VerifyException("the types of the region's arguments differ from those of the operands")
@@ -215,8 +219,9 @@ class LaunchOp(IRDLOperation):
     """One run of a kernel on `blocks` AI Cores: `graph.launch @conv1(%x, %w, %b) blocks 8 type "Conv2D" : ...`.
 
     The kernel's arguments are the operands followed by the results, in storage layout; an argument's shape may regroup
-    the storage shape. `op_type` and `op_attrs` are what the OM shows of it. `offsets` are the byte offsets of the
-    results in the feature-map arena, once memory is planned.
+    the storage shape. `op_type` and `op_attrs` are what the OM shows of it. `cycles` is how long the slowest core
+    takes, where it was estimated; `stream` the stream of its task (0 when left out). `offsets` are the byte offsets of
+    the results in the feature-map arena, once memory is planned.
     """
 
     name = "graph.launch"
@@ -227,13 +232,15 @@ class LaunchOp(IRDLOperation):
     blocks = prop_def(Int)
     op_type = prop_def(StringAttr)
     op_attrs = opt_prop_def(DictionaryAttr)
+    cycles = opt_prop_def(Int)
+    stream = opt_prop_def(Int)
     offsets = opt_prop_def(Ints)
 
     traits = traits_def(Pure())
 
     assembly_format = (
-        "$kernel `(` $inputs `)` `blocks` $blocks `type` $op_type (`attrs` $op_attrs^)? (`offsets` $offsets^)? "
-        "attr-dict `:` functional-type($inputs, $outputs)"
+        "$kernel `(` $inputs `)` `blocks` $blocks `type` $op_type (`attrs` $op_attrs^)? (`cycles` $cycles^)? "
+        "(`stream` $stream^)? (`offsets` $offsets^)? attr-dict `:` functional-type($inputs, $outputs)"
     )
 
     def __init__(
@@ -258,6 +265,17 @@ class LaunchOp(IRDLOperation):
             },
             result_types=[list(result_types)],
         )
+
+    def verify_(self) -> None:
+        """Numbers are not negative."""
+        check_natural("cycles", self.cycles)
+        check_natural("stream", self.stream)
+
+
+def check_natural(name: str, number: IntegerAttr | None) -> None:
+    """Raise VerifyException for a negative number."""
+    if number is not None and number.value.data < 0:
+        raise VerifyException(f"{name} {number.value.data} is negative")
 
 
 PROGRAM_OPS: list[type[Operation]] = [ConstantOp, YieldOp, HostOp, FusionOp, LaunchOp]

@@ -126,6 +126,8 @@ PASSES: dict[str, str] = {
     "insert-sync": "ge.passes.cube.insert_sync:InsertSync",
     # to om
     "order-launches": "ge.passes.graph.order_launches:OrderLaunchesPass",
+    "estimate-cycles": "ge.targets.ascend.estimate_cycles:EstimateCyclesPass",
+    "assign-streams": "ge.passes.graph.assign_streams:AssignStreamsPass",
     "plan-memory": "ge.passes.graph.plan_memory:PlanMemoryPass",
     "check-memory": "ge.passes.graph.check_memory:CheckMemoryPass",
     "convert-program-to-om": "ge.lowering.program_to_om:ConvertProgramToOmPass",

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ge.maths.intervals import Interval, lower_bound
+from ge.maths.streams import Clock
 
 Indices = NDArray[np.int64]
 
@@ -66,18 +67,23 @@ class Lifetimes:
         return (self.starts[others] <= self.ends[index]) & (self.ends[others] >= self.starts[index])
 
 
-class Conflicts(Lifetimes):
-    """Buffers that may share memory when a table says so: for work in several streams, where steps are no order.
+class StreamLifetimes(Lifetimes):
+    """Buffers of work in several streams, where steps are no order: what counts is what is certain to be done.
 
-    ``table[i, j]`` says that i and j may not share memory; it is symmetric, and true wherever the intervals meet.
+    A buffer comes after another one when all uses of that are certain to be done when it is made. ``made`` has for each
+    buffer the clock of the task that makes it (:mod:`ge.maths.streams`), ``used`` for each stream the number of tasks
+    up to the last one that uses it. The intervals are those of one possible order.
     """
 
-    def __init__(self, intervals: Sequence[Interval], table: NDArray[np.bool_]) -> None:
+    def __init__(self, intervals: Sequence[Interval], made: Sequence[Clock], used: Sequence[Clock]) -> None:
         super().__init__(intervals)
-        self.table = table
+        self.made = np.array(made, np.int64)
+        self.used = np.array(used, np.int64)
 
     def meets(self, index: int, others: Indices) -> NDArray[np.bool_]:
-        return self.table[index, others]
+        before = (self.used[others] <= self.made[index]).all(axis=1)
+        after = (self.used[index] <= self.made[others]).all(axis=1)
+        return super().meets(index, others) | ~(before | after)
 
 
 def place(intervals: Sequence[Interval], alignment: int = 1) -> Placement:

@@ -13,7 +13,8 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, ViewOp
+from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, RecordOp, ViewOp, WaitOp
+from ge.dialects.graph.streams import program_steps, stream_of
 from ge.dialects.om.values import ALIGNMENT, NO_OFFSET, slot_bytes, value_bytes
 from ge.ir.constants import bytes_of
 from ge.ir.errors import GeError
@@ -25,12 +26,15 @@ from ge.ir.locations import where
 class CheckMemoryPass(ModulePass):
     """Replay a planned device program on a shadow memory that knows which value every piece holds. Changes nothing.
 
-    It shares no code with the planners, only the rule that slots start at multiples of 512 bytes. Refused (GE4023):
+    It shares no code with the planners, only the rule that slots start at multiples of 512 bytes. Streams are replayed
+    in the order of the program; beside that, each keeps a clock of what it knows to be done in the others, so that what
+    could go wrong in any other order is found, too. Refused (GE4023; GE4025 for 5, GE3024 for events without sense):
 
     1. an operation that reads a value of which a later one has overwritten a part, or that was never written;
     2. a slot that is not aligned, or reaches beyond the memory that the program asks for;
     3. constants with different bytes in one place of the weights;
-    4. a result that is not intact at the end of the program.
+    4. a result that is not intact at the end of the program;
+    5. two tasks of different streams that use a value or memory, one of them writing it, and no event orders them.
     """
 
     name = "check-memory"
@@ -42,8 +46,10 @@ class CheckMemoryPass(ModulePass):
 
 
 def check_memory(program: FuncOp) -> None:
-    """Replay one program; see the pass. Raises GE4023, or GE5009 when memory is not planned."""
+    """Replay one program; see the pass. Raises GE3024, GE4023, GE4025, or GE5009 when memory is not planned."""
     shadow = _Shadow(program)
+    streams = _Streams(program_steps(program).stream_count)
+    races = _Races(streams, len(shadow.pieces), shadow.slots)
     block = body_of(program)
     for argument, offset in zip(block.args, _offsets(program, "graph.input_offsets"), strict=True):
         shadow.write(argument, offset, program)
@@ -53,11 +59,19 @@ def check_memory(program: FuncOp) -> None:
                 shadow.constant(op)
             case ViewOp():
                 shadow.view(op)
+                races.view(op)
             case LaunchOp() | HostOp():
+                stream = streams.begin(op)
                 for value in op.operands:
                     shadow.read(value, op)
+                    races.read(value, stream, op)
                 for value, offset in zip(op.results, _offsets(op, "offsets"), strict=True):
                     shadow.write(value, offset, op)
+                    races.write(value, stream, op)
+            case RecordOp():
+                streams.record(op)
+            case WaitOp():
+                streams.wait(op)
             case ReturnOp():
                 for value in op.operands:
                     shadow.read(value, op)
@@ -127,6 +141,73 @@ class _Shadow:
         self.weights[place] = data
         self.is_written[place] = True
         self.kept.add(op.y)
+
+
+class _Streams:
+    """What each stream knows: how many tasks of every stream are certain to be done."""
+
+    def __init__(self, count: int) -> None:
+        self.known: NDArray[np.int64] = np.zeros((count, count), np.int64)
+        """A row for each stream. Its own tasks run one after the other, so of itself it knows all."""
+        self.told: dict[int, NDArray[np.int64]] = {}
+        """What the recording stream knew, by event."""
+
+    def begin(self, op: LaunchOp | HostOp) -> int:
+        """A task begins: the stream that it is in, in which it counts from now on."""
+        stream = stream_of(op)
+        self.known[stream, stream] += 1
+        return stream
+
+    def record(self, op: RecordOp) -> None:
+        """A stream tells what it knows."""
+        self.told[op.event.value.data] = self.known[op.stream.value.data].copy()
+
+    def wait(self, op: WaitOp) -> None:
+        """A stream learns what another one told."""
+        stream = op.stream.value.data
+        self.known[stream] = np.maximum(self.known[stream], self.told[op.event.value.data])
+
+
+class _Races:
+    """The last uses of every piece of memory, and of every value that has none, by stream."""
+
+    def __init__(self, streams: _Streams, pieces: int, slots: dict[SSAValue, slice]) -> None:
+        count = len(streams.known)
+        self.streams = streams
+        self.slots = slots
+        self.writes: NDArray[np.int32] = np.zeros((pieces, count), np.int32)
+        """For each piece and stream, which of its tasks, counted from 1, wrote there last; 0 is none."""
+        self.reads: NDArray[np.int32] = np.zeros((pieces, count), np.int32)
+        self.makers: dict[SSAValue, tuple[int, int]] = {}
+        """Stream and number of the task that made a value."""
+
+    def view(self, op: ViewOp) -> None:
+        """A view is made where its operand is."""
+        if op.x in self.makers:
+            self.makers[op.y] = self.makers[op.x]
+
+    def read(self, value: SSAValue, stream: int, op: Operation) -> None:
+        """A task reads a value, which must be certain to be there."""
+        maker, number = self.makers.get(value, (stream, 0))
+        if number > self.streams.known[stream, maker]:
+            what = f"stream {stream} reads %{_name(value)}, but no event says that stream {maker} has made it"
+            raise GeError("GE4025", what, where(op))
+        if value in self.slots:
+            self.reads[self.slots[value], stream] = self.streams.known[stream, stream]
+
+    def write(self, value: SSAValue, stream: int, op: Operation) -> None:
+        """A task writes a value: all earlier uses of its memory must be certain to be done."""
+        now = self.streams.known[stream]
+        self.makers[value] = (stream, int(now[stream]))
+        if value not in self.slots:
+            return
+        slot = self.slots[value]
+        for uses, did in ((self.reads, "reads"), (self.writes, "writes")):
+            others = np.flatnonzero((uses[slot] > now).any(axis=0))
+            if others.size:
+                what = f"stream {stream} writes %{_name(value)}, but no event says that stream {others[0]} is done"
+                raise GeError("GE4025", f"{what} with memory there that it {did}", where(op))
+        self.writes[slot, stream] = now[stream]
 
 
 def _name(value: SSAValue | None) -> str:

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ge.dialects.graph import HostOp, LaunchOp
+from ge.dialects.graph.streams import program_steps
 from ge.dialects.om.values import slot_bytes, value_bytes
 from ge.ir.functions import body_of
 from ge.ir.rewriting import permit
@@ -26,8 +27,9 @@ class OrderLaunchesPass(ModulePass):
     1. Of two branches, the one that needs more memory than it leaves behind comes first.
     2. An operation that frees more than it makes comes as soon as its operands are there.
 
-    Left alone: an order that is as good as any that is found; constants, which stay before all work; views, which stay
-    behind what they are views of. Inputs, outputs and constants have memory of their own and do not count.
+    Left alone: an order that is as good as any that is found; a program with events, which say what comes when;
+    constants, which stay before all work; views, which stay behind what they are views of. Inputs, outputs and
+    constants have memory of their own and do not count.
     """
 
     name = "order-launches"
@@ -73,6 +75,8 @@ def program_work(program: FuncOp) -> ProgramWork:
 
 def _order(program: FuncOp) -> None:
     """Move the operations of one program."""
+    if program_steps(program).event_count:
+        return
     before = program_work(program)
     order = order_for_memory(before.work, before.sizes)
     if order == list(range(len(order))) or not permit(OrderLaunchesPass.name, program):

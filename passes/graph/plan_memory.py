@@ -1,8 +1,9 @@
 """Give every value of a device program its place in memory: ``plan-memory``.
 
 Feature maps share one arena by lifetime: a value lives from the operation that makes it to the last one that reads it,
-and two values may overlap in memory only when they do not overlap in time. Every slot starts at a multiple of 512 bytes
-and has 32 spare bytes at its end. The cases:
+and two values may overlap in memory only when they do not overlap in time. Where a program has several streams, that
+means: when all uses of one are certain to be done before the other is made, by the streams and their events. Every slot
+starts at a multiple of 512 bytes and has 32 spare bytes at its end. The cases:
 
 1. the result of a launch or of host work lies in the arena, from its operation to its last reader;
 2. a view lies where its operand lies, and keeps it alive;
@@ -11,8 +12,8 @@ and has 32 spare bytes at its end. The cases:
 4. a constant lies in the weights block, in order of use, those with the same bytes once (`weight_block.py`);
 5. a host value whose size is not known before it is computed has no place: offset -1.
 
-A program that needs more memory than the device has is refused (GE4022). The order of the operations is not changed.
-Running the pass again gives the same plan.
+A program that needs more memory than the device has is refused (GE4022), as are events that make no sense (GE3024).
+The order of the operations is not changed. Running the pass again gives the same plan.
 """
 
 from __future__ import annotations
@@ -27,15 +28,17 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, ViewOp
+from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, RecordOp, ViewOp, WaitOp
 from ge.dialects.graph.base import int_attr, ints
+from ge.dialects.graph.streams import ProgramSteps, program_steps
 from ge.dialects.om.values import ALIGNMENT, NO_OFFSET, slot_bytes, value_bytes
 from ge.ir.errors import GeError
 from ge.ir.functions import body_of
 from ge.ir.locations import node_names, where
 from ge.maths.intervals import Interval, lower_bound
 from ge.maths.layouts import round_up
-from ge.maths.placement import PLANNERS, Lifetimes
+from ge.maths.placement import PLANNERS, Lifetimes, StreamLifetimes
+from ge.maths.streams import Clock, clocks
 from ge.passes.graph.weight_block import plan_weights
 from ge.targets.ascend.soc import Soc, load_soc
 
@@ -66,12 +69,17 @@ class MemoryPlan:
 
 
 def plan_memory(
-    program: FuncOp, reuse: bool = True, planner: Planner = "search", no_reuse: Collection[str] = ()
+    program: FuncOp,
+    reuse: bool = True,
+    planner: Planner = "search",
+    no_reuse: Collection[str] = (),
+    *,
+    one_stream: bool = False,
 ) -> MemoryPlan:
     """The places of all values of a device program. Raises GE3004 for an operation that is not of that level.
 
     Without ``reuse`` every value keeps its slot for the whole run, which helps to look at them afterwards; ``no_reuse``
-    does that for the results of some nodes of the model.
+    does that for the results of some nodes of the model. ``one_stream`` plans as if streams did not run side by side.
     """
     operations = list(body_of(program).ops)
     root = value_roots(program, operations)
@@ -80,12 +88,13 @@ def plan_memory(
     returned = [root[value] for value in operations[-1].operands]
     own = dict.fromkeys([*program.body.block.args, *(value for value in returned if value not in offsets)])
     intervals = _lifetimes(operations, root, exclude={*own, *offsets})
+    kept = {value for value in intervals if not reuse or names_any(value, no_reuse)}
     last = len(operations)
-    placed = [
-        each if reuse and not names_any(value, no_reuse) else Interval(0, last, each.size)
-        for value, each in intervals.items()
-    ]
-    placement = PLANNERS[planner](Lifetimes(placed), ALIGNMENT)
+    placed = {value: Interval(0, last, each.size) if value in kept else each for value, each in intervals.items()}
+    steps = program_steps(program)
+    one_stream = one_stream or steps.stream_count <= 1
+    buffers = Lifetimes([*placed.values()]) if one_stream else _stream_lifetimes(steps, root, placed)
+    placement = PLANNERS[planner](buffers, ALIGNMENT)
     offsets.update(zip(intervals, placement.offsets, strict=True))
     end = arena_size = round_up(placement.peak, ALIGNMENT)
     for value in own:
@@ -107,7 +116,7 @@ def value_roots(program: FuncOp, operations: Sequence[Operation]) -> dict[SSAVal
         match op:
             case ViewOp():
                 roots[op.y] = roots[op.x]
-            case ConstantOp() | LaunchOp() | HostOp() | ReturnOp():
+            case ConstantOp() | LaunchOp() | HostOp() | RecordOp() | WaitOp() | ReturnOp():
                 roots.update({result: result for result in op.results})
             case _:
                 raise GeError("GE3004", f"a device program cannot contain {op.name}", where(op))
@@ -126,6 +135,26 @@ def _lifetimes(
             if root[result] is result and result not in exclude and size is not None:
                 intervals[result] = Interval(step, last[result], slot_bytes(size))
     return intervals
+
+
+def _stream_lifetimes(
+    program: ProgramSteps, root: dict[SSAValue, SSAValue], placed: dict[SSAValue, Interval]
+) -> StreamLifetimes:
+    """The lifetimes of the values of the arena in a program of several streams.
+
+    What has the lifetime of the whole program because it shares memory with nothing keeps to that by its interval.
+    """
+    nothing: Clock = (0,) * program.stream_count
+    made: dict[SSAValue, Clock] = {}
+    used: dict[SSAValue, Clock] = dict.fromkeys(placed, nothing)
+    for op, step, clock in zip(program.operations, program.steps, clocks(program.steps), strict=True):
+        if step.is_task:
+            made.update(dict.fromkeys(op.results, clock))
+            for value in {root[value] for value in (*op.results, *op.operands)} & placed.keys():
+                counts = [*used[value]]
+                counts[step.stream] = clock[step.stream] + 1
+                used[value] = tuple(counts)
+    return StreamLifetimes([*placed.values()], [made[value] for value in placed], [used[value] for value in placed])
 
 
 @dataclass(frozen=True)
@@ -150,7 +179,7 @@ class PlanMemoryPass(ModulePass):
                 _check_size(plan, load_soc(self.soc), program)
                 if self.limit and plan.arena_size > self.limit:
                     raise _over_limit(program, plan, self.limit)
-                _write(program, plan)
+                write_plan(program, plan)
 
 
 def _check_size(plan: MemoryPlan, soc: Soc, program: FuncOp) -> None:
@@ -192,7 +221,7 @@ def names_any(value: SSAValue, names: Collection[str]) -> bool:
     return bool(names) and isinstance(value.owner, Operation) and not {*names}.isdisjoint(node_names(value.owner))
 
 
-def _write(program: FuncOp, plan: MemoryPlan) -> None:
+def write_plan(program: FuncOp, plan: MemoryPlan) -> None:
     """Write the plan into the operations and the attributes of the function."""
     block = program.body.block
     for op in block.ops:
@@ -201,6 +230,8 @@ def _write(program: FuncOp, plan: MemoryPlan) -> None:
                 op.offset = int_attr(plan.offsets[op.y])
             case LaunchOp() | HostOp():
                 op.offsets = ints([plan.offsets[result] for result in op.results])
+            case RecordOp() | WaitOp():
+                pass
             case _:
                 returned = [plan.offsets[value] for value in op.operands]
                 program.attributes["graph.output_offsets"] = ints(returned)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ge.maths.intervals import Interval, lower_bound
-from ge.maths.placement import PLANNERS, Conflicts, Lifetimes, Placement, place, search
+from ge.maths.placement import PLANNERS, Lifetimes, Placement, StreamLifetimes, place, search
 
 intervals = st.builds(
     lambda start, length, size: Interval(start, start + length, size),
@@ -75,14 +75,22 @@ def test_a_search_is_repeatable_and_finds_what_greedy_placement_misses() -> None
     assert lower_bound(buffers) <= found.peak < greedy.peak
 
 
+@each_planner
+def test_buffers_of_two_streams_share_memory_only_when_an_event_orders_them(planner: str) -> None:
+    """Two tasks of stream 0 make and read a buffer, then two of stream 1; with an event, those wait for the first."""
+    buffers = [Interval(0, 1, 100), Interval(2, 3, 100)]
+    used = [(2, 0), (0, 2)]
+    apart = StreamLifetimes(buffers, [(0, 0), (0, 0)], used)
+    waiting = StreamLifetimes(buffers, [(0, 0), (2, 0)], used)
+    too_early = StreamLifetimes(buffers, [(0, 0), (1, 0)], used)
+    assert [PLANNERS[planner](each, 1).peak for each in (apart, waiting, too_early)] == [200, 100, 200]
+
+
 @settings(deadline=None, max_examples=40)
-@given(st.lists(intervals, min_size=1, max_size=8), st.randoms(use_true_random=False))
-def test_a_table_of_conflicts_keeps_buffers_apart(buffers: list[Interval], random: Random) -> None:
-    count = len(buffers)
-    table = np.array([[a.overlaps(b) or random.random() < 0.2 for b in buffers] for a in buffers])
-    table |= table.T
-    offsets = search(Conflicts(buffers, table)).offsets
-    for i in range(count):
-        for j in range(i):
-            if table[i, j]:
-                assert offsets[i] + buffers[i].size <= offsets[j] or offsets[j] + buffers[j].size <= offsets[i]
+@given(st.lists(intervals, min_size=1, max_size=8))
+def test_in_one_stream_the_steps_are_the_order(buffers: list[Interval]) -> None:
+    lifetimes = Lifetimes(buffers)
+    streams = StreamLifetimes(buffers, [(each.start,) for each in buffers], [(each.end + 1,) for each in buffers])
+    others = np.arange(len(buffers), dtype=np.int64)
+    for index in range(len(buffers)):
+        assert (lifetimes.meets(index, others) == streams.meets(index, others)).all()

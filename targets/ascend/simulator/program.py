@@ -52,8 +52,9 @@ _QUEUES = tuple(pipe.value for pipe in Pipe if pipe is not Pipe.S)
 
 @dataclass(frozen=True)
 class Variant:
-    """What the function does beside computing."""
+    """What the function does; without ``computes`` it only counts, and needs no memory."""
 
+    computes: bool = True
     cycles: bool = True
     checks: bool = False
     trace: bool = False
@@ -75,10 +76,10 @@ CoreFunction: TypeAlias = Callable[..., tuple[Any, ...]]
 
 
 class Program:
-    """A decoded kernel for one SoC, with its instructions numbered and its functions compiled when first asked for."""
+    """A planned kernel for one SoC, with its instructions numbered and its functions compiled when first asked for."""
 
-    def __init__(self, binary: bytes, name: str, soc: Soc) -> None:
-        self.kernel: CubeKernelOp = decode(binary, name)
+    def __init__(self, kernel: CubeKernelOp, soc: Soc) -> None:
+        self.kernel = kernel
         self.soc = soc
         self.arguments = len(self.kernel.body.block.args)
         self.outputs = self.kernel.output_count
@@ -128,7 +129,7 @@ def load_program(binary: bytes, name: str, soc: Soc) -> Program:
     if program is None:
         if len(_PROGRAMS) >= _PROGRAM_LIMIT:
             _PROGRAMS.clear()
-        program = _PROGRAMS[key] = Program(binary, name, soc)
+        program = _PROGRAMS[key] = Program(decode(binary, name), soc)
     return program
 
 
@@ -267,7 +268,10 @@ class _Translator:
         if self.variant.checks:
             self._line(depth, f"checker.instruction({number}, {arguments})", number)
         result = f"{self._name(op.results[0])} = " if op.results else ""
-        self._line(depth, f"{result}{name}(memory, {arguments})", number)
+        if self.variant.computes:
+            self._line(depth, f"{result}{name}(memory, {arguments})", number)
+        elif result:
+            self._line(depth, f"{result}1.0", number)  # decides nothing: loops and conditions are of integers
         self._count_bytes(op, values, depth)
         if self.variant.cycles:
             self._time(op, depth)

@@ -60,6 +60,7 @@ class Soc:
     memory_bytes: int
     event_ids: int
     launch_us: float
+    event_us: float
     paths: frozenset[str]
     lacks: frozenset[str]
     """Short names of the instructions that it does not have."""
@@ -81,6 +82,11 @@ class Soc:
     def launch_cycles(self) -> int:
         """Cycles between the start of a kernel by the host and its first instruction."""
         return round(self.launch_us * self.clock_mhz)
+
+    @property
+    def event_cycles(self) -> int:
+        """Cycles from the end of a task to when what waits for it in another stream may be started."""
+        return round(self.event_us * self.clock_mhz)
 
     def costs(self, warm: bool = False) -> SocCosts:
         """What the cost formulas of instructions ask; `warm` if the argument in global memory is in the L2 cache."""
@@ -206,6 +212,7 @@ def _soc(table: Mapping[str, Any]) -> Soc:
         memory_bytes=table["memory_bytes"],
         event_ids=table["event_ids"],
         launch_us=table["launch_us"],
+        event_us=table["event_us"],
         paths=frozenset(table["paths"]),
         lacks=frozenset(table["lacks"]),
         buffers=dict(table["buffers"]),

@@ -194,3 +194,19 @@ func.func @main(%x: tensor<3x8xf16>) {
   %0 = graph.slice %x axis 2 start 0 size 1 : (tensor<3x8xf16>) -> tensor<3x8xf16>
   func.return
 }
+
+// -----
+
+func.func @main(%x: tensor<4xf16>) {
+  // expected-error@+1 {{stream -1 is negative}}
+  %0 = graph.launch @k(%x) blocks 8 type "K" stream -1 : (tensor<4xf16>) -> tensor<4xf16>
+  func.return
+}
+
+// -----
+
+func.func @main() {
+  // expected-error@+1 {{event -1 is negative}}
+  graph.wait event -1 stream 0
+  func.return
+}

@@ -109,3 +109,19 @@ func.func @slice(%x: tensor<3x8xf16>) {
   %0 = graph.slice %x axis 1 start 2 size 4 : (tensor<3x8xf16>) -> tensor<3x4xf16>
   func.return
 }
+
+// CHECK: func.func @streams
+func.func @streams(%x: tensor<4xf16>) {
+  // CHECK-NEXT: %0 = graph.launch @k(%x) blocks 8 type "K" cycles 4405 stream 0 offsets [0] : (tensor<4xf16>) -> tensor<4xf16>
+  %0 = graph.launch @k(%x) blocks 8 type "K" cycles 4405 stream 0 offsets [0] : (tensor<4xf16>) -> tensor<4xf16>
+  // CHECK-NEXT: graph.record event 3 stream 0
+  graph.record event 3 stream 0
+  // CHECK-NEXT: graph.wait event 3 stream 1
+  graph.wait event 3 stream 1
+  // CHECK-NEXT: %y = graph.host(%0) stream 1 : (tensor<4xf16>) -> tensor<4xf16> {
+  %y = graph.host(%0) stream 1 : (tensor<4xf16>) -> tensor<4xf16> {
+  ^bb0(%a: tensor<4xf16>):
+    graph.yield %a : tensor<4xf16>
+  }
+  func.return
+}

@@ -45,3 +45,25 @@ func.func @main(%x: tensor<8xf16>) -> tensor<8xf16> attributes {graph.input_name
   // expected-error @-1 {{memory is not planned}}
   func.return %x : tensor<8xf16>
 }
+
+// -----
+
+// A value of another stream without an event.
+func.func @main(%x: tensor<8xf16>) -> tensor<8xf16> attributes {graph.input_names = ["x"], graph.output_names = ["y"], graph.input_offsets = array<i64: 1024>, graph.output_offsets = array<i64: 1536>, graph.memory_size = 2048 : i64, graph.io_size = 1024 : i64, graph.weight_size = 0 : i64} {
+  %a = graph.launch @k(%x) blocks 1 type "K" stream 0 offsets [0] : (tensor<8xf16>) -> tensor<8xf16>
+  // expected-error @+1 {{stream 1 reads %a, but no event says that stream 0 has made it}}
+  %b = graph.launch @k(%a) blocks 1 type "K" stream 1 offsets [1536] : (tensor<8xf16>) -> tensor<8xf16>
+  func.return %b : tensor<8xf16>
+}
+
+// -----
+
+// Two streams use the same bytes one after the other, but only in the order of the text.
+func.func @main(%x: tensor<8xf16>) -> (tensor<8xf16>, tensor<8xf16>) attributes {graph.input_names = ["x"], graph.output_names = ["y", "z"], graph.input_offsets = array<i64: 1024>, graph.output_offsets = array<i64: 1536, 2048>, graph.memory_size = 2560 : i64, graph.io_size = 1536 : i64, graph.weight_size = 0 : i64} {
+  %a = graph.launch @k(%x) blocks 1 type "K" stream 0 offsets [0] : (tensor<8xf16>) -> tensor<8xf16>
+  %b = graph.launch @k(%a) blocks 1 type "K" stream 0 offsets [1536] : (tensor<8xf16>) -> tensor<8xf16>
+  // expected-error @+1 {{stream 1 writes %c, but no event says that stream 0 is done with memory there that it reads}}
+  %c = graph.launch @k(%x) blocks 1 type "K" stream 1 offsets [0] : (tensor<8xf16>) -> tensor<8xf16>
+  %d = graph.launch @k(%c) blocks 1 type "K" stream 1 offsets [2048] : (tensor<8xf16>) -> tensor<8xf16>
+  func.return %b, %d : tensor<8xf16>, tensor<8xf16>
+}

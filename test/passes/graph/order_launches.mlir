@@ -32,3 +32,22 @@ func.func @chain(%x: tensor<8xf16>) -> tensor<8xf16> attributes {graph.input_nam
   %b = graph.launch @k(%a) blocks 1 type "K" : (tensor<8xf16>) -> tensor<8xf16>
   func.return %b : tensor<8xf16>
 }
+
+// Left alone: a program with events.
+// CHECK-LABEL: func.func @events
+// CHECK-NEXT:    %a = graph.launch @grow
+// CHECK-NEXT:    %b = graph.launch @grow
+// CHECK-NEXT:    %c = graph.launch @shrink(%a
+// CHECK-NEXT:    graph.record event 0 stream 0
+// CHECK-NEXT:    graph.wait event 0 stream 1
+// CHECK-NEXT:    %d = graph.launch @shrink(%b
+func.func @events(%x: tensor<8xf16>) -> tensor<8xf16> attributes {graph.input_names = ["x"], graph.output_names = ["y"]} {
+  %a = graph.launch @grow(%x) blocks 1 type "K" stream 0 : (tensor<8xf16>) -> tensor<2048xf16>
+  %b = graph.launch @grow(%x) blocks 1 type "K" stream 1 : (tensor<8xf16>) -> tensor<2048xf16>
+  %c = graph.launch @shrink(%a) blocks 1 type "K" stream 0 : (tensor<2048xf16>) -> tensor<8xf16>
+  graph.record event 0 stream 0
+  graph.wait event 0 stream 1
+  %d = graph.launch @shrink(%b) blocks 1 type "K" stream 1 : (tensor<2048xf16>) -> tensor<8xf16>
+  %y = graph.launch @join(%c, %d) blocks 1 type "K" stream 1 : (tensor<8xf16>, tensor<8xf16>) -> tensor<8xf16>
+  func.return %y : tensor<8xf16>
+}

@@ -45,6 +45,7 @@ PASSES: dict[str, str] = {
     # onnx
     "select-outputs": "ge.passes.onnx.select_outputs:SelectOutputsPass",
     "convert-outputs": "ge.passes.onnx.convert_outputs:ConvertOutputsPass",
+    "insert-aipp": "ge.passes.onnx.insert_aipp:InsertAippPass",
     "inline-functions": "ge.passes.onnx.inline_functions:InlineFunctionsPass",
     "infer-shapes": "ge.passes.onnx.infer_shapes:InferShapesPass",
     "dump-shapes": "ge.passes.onnx.dump_shapes:DumpShapesPass",

@@ -193,8 +193,8 @@ class TransDataOp(TensorOp):
 class ViewOp(TensorOp):
     """The same bytes under another type: no task, no copy. `offset` is that of the operand, once memory is planned.
 
-    Either both tensors have as many elements in row-major order, or their storage has as many: then what pads one may
-    be elements of the other.
+    The storage of the result is that of the operand, or its beginning: what padded the operand may be elements of the
+    result, or be left out.
     """
 
     name = "graph.view"
@@ -210,18 +210,14 @@ class ViewOp(TensorOp):
     def __init__(self, x: SSAValue | Operation, result_type: TensorType[Attribute]) -> None:
         super().__init__(operands=[x], result_types=[result_type])
 
-    @property
-    def keeps_elements(self) -> bool:
-        """Whether operand and result have the same elements; otherwise they have the same storage."""
-        return math.prod(shape_of(self.x)) == math.prod(shape_of(self.y))
-
     def infer_shape(self) -> Shape:
         from ge.maths.layouts import storage_shape  # needs NumPy
 
-        stored, wanted = (storage_shape(layout_of(value.type), shape_of(value)) for value in (self.x, self.y))
-        if not self.keeps_elements and math.prod(stored) == math.prod(wanted):
-            return shape_of(self.y)
-        return shapes.reshape(shape_of(self.x), shape_of(self.y))
+        shape, wanted = shape_of(self.x), shape_of(self.y)
+        stored, seen = (math.prod(storage_shape(layout_of(value.type), shape_of(value))) for value in (self.x, self.y))
+        if seen > stored or (seen != stored and math.prod(shape) != math.prod(wanted)):
+            raise ValueError(f"the result has {seen} elements in memory, the operand {stored}")
+        return wanted
 
 
 MOVEMENT_OPS: list[type[Operation]] = [

@@ -11,6 +11,7 @@ are those of the Ascend formats of the same names:
 
 import math
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,44 +91,74 @@ def unpack(array: NDArray[np.generic], layout: str, shape: Sequence[int]) -> NDA
     return np.ascontiguousarray(filters.reshape(o, i).T if len(shape) == 2 else filters)
 
 
-def same_bytes(source: str, shape: Sequence[int], target: str, target_shape: Sequence[int]) -> bool:
+Axes: TypeAlias = list[tuple[int, int]]
+"""How elements, counted row-major, spread over a storage: sizes and strides, the outermost axis first."""
+
+Transposition: TypeAlias = tuple[Sequence[int], Sequence[int]]
+"""The shape in which a tensor is seen, and the order of its dimensions afterwards."""
+
+
+def same_bytes(
+    source: str,
+    shape: Sequence[int],
+    target: str,
+    target_shape: Sequence[int],
+    transpositions: Sequence[Transposition] = (),
+) -> bool:
     """Tell whether a tensor of `shape` stored in `source` is, byte for byte, its reshape to `target_shape` in `target`.
 
-    The target may leave out bytes at the end of the source (pad lanes), not the other way round. Packed weights, and
-    ranks that a format does not have, are never the same.
+    Between, it may be seen in other shapes and transposed. The target may leave out bytes at the end of the source (pad
+    lanes), not the other way round. Packed weights, and ranks that a format does not have, are never the same.
+
+    >>> same_bytes("FRACTAL_NZ", (8, 64), "FRACTAL_NZ", (2, 8, 32), [((8, 2, 32), (1, 0, 2))])  # two heads
+    True
     """
-    if math.prod(shape) != math.prod(target_shape):
+    axes, wanted = _axes(source, shape), _axes(target, target_shape)
+    if axes is None or wanted is None or math.prod(shape) != math.prod(target_shape):
         return False
-    axes = _storage_axes(source, shape)
-    return (
-        axes is not None
-        and axes == _storage_axes(target, target_shape)
-        and math.prod(storage_shape(source, shape)) >= math.prod(storage_shape(target, target_shape))
-    )
+    for seen, order in transpositions:
+        if (axes := _transposed(axes, seen, order)) is None:
+            return False
+    larger = math.prod(storage_shape(source, shape)) >= math.prod(storage_shape(target, target_shape))
+    return larger and _joined(axes) == _joined(wanted)
 
 
-def _storage_axes(layout: str, shape: Sequence[int]) -> list[tuple[int, int]] | None:
-    """Return how the elements, counted row-major, spread over the storage: sizes and strides, outermost first.
+def _transposed(axes: Axes, shape: Sequence[int], order: Sequence[int]) -> Axes | None:
+    """Return the axes of a tensor that is seen in `shape`, in another order; None where a dimension has no axes."""
+    left = [axis for axis in axes if axis[0] != 1]
+    dimensions: list[Axes] = []
+    for missing in reversed(shape):
+        own: Axes = []
+        while missing > 1:
+            size, stride = left.pop()
+            if missing % size == 0:
+                own.insert(0, (size, stride))
+                missing //= size
+            elif stride > 0 and size % missing == 0:
+                own.insert(0, (missing, stride))
+                left.append((size // missing, stride * missing))
+                missing = 1
+            else:
+                return None
+        dimensions.insert(0, own)
+    return [axis for dimension in order for axis in dimensions[dimension]]
 
-    Axes of size 1 are left out, and axes that continue each other are joined, so that equal lists mean equal order.
-    None where the format does not have the rank, and for packed weights.
-    """
-    raw = _raw_axes(layout, shape)
-    if raw is None:
-        return None
-    axes: list[tuple[int, int]] = []
-    for size, stride in raw:
+
+def _joined(axes: Axes) -> Axes:
+    """Return axes without those of size 1 and with those joined that continue each other: equal lists, equal order."""
+    joined: Axes = []
+    for size, stride in axes:
         if size == 1:
             continue
-        if axes and axes[-1][1] == size * stride:
-            axes[-1] = (axes[-1][0] * size, stride)
+        if joined and joined[-1][1] == size * stride:
+            joined[-1] = (joined[-1][0] * size, stride)
         else:
-            axes.append((size, stride))
-    return axes
+            joined.append((size, stride))
+    return joined
 
 
-def _raw_axes(layout: str, shape: Sequence[int]) -> list[tuple[int, int]] | None:
-    """Return size and stride of each axis, with a blocked axis as two."""
+def _axes(layout: str, shape: Sequence[int]) -> Axes | None:
+    """Return size and stride of each axis, with a blocked axis as two; None for packed weights and unfit ranks."""
     if layout in ND_FORMATS:
         return [(math.prod(shape), 1)]
     if layout == "NC1HWC0" and len(shape) == 4:
@@ -139,7 +170,7 @@ def _raw_axes(layout: str, shape: Sequence[int]) -> list[tuple[int, int]] | None
     return None
 
 
-def _blocked_axis(size: int, block_stride: int) -> list[tuple[int, int]]:
+def _blocked_axis(size: int, block_stride: int) -> Axes:
     """Return the axes of `size` elements in blocks of C0 that lie `block_stride` elements apart.
 
     Where the last block ends early, no sizes and strides say it: that is one axis with the negative distance of blocks.

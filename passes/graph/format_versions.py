@@ -2,8 +2,9 @@
 
 A value has one version from the operation that makes it. Others come from it, in this order of preference: a view,
 where the bytes are the same; a cast, where only the element type differs; one `graph.trans_data`; two, by way of plain
-format. The results of `graph.cast` and `graph.reshape` have no version of their own at first: they are derived from
-their operand in whatever format is asked for, so that a cast becomes part of a conversion, and a reshape a view.
+format. The results of `graph.cast`, `graph.reshape` and `graph.transpose` have no version of their own at first: they
+are derived from their operand in whatever format is asked for. So a cast becomes part of a conversion, a reshape a
+view, and a transposition, too, where it only moves whole blocks that lie apart already: the heads of an attention.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ import math
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from ge.dialects.graph import CastOp, ConstantOp, ReshapeOp, TransDataOp, ViewOp
+from ge.dialects.graph import CastOp, ConstantOp, ReshapeOp, TransDataOp, TransposeOp, ViewOp
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.constants import constant, constant_array
 from ge.ir.attributes import layout_of, with_layout
-from ge.maths.layouts import same_bytes, storage_shape
+from ge.maths.layouts import Transposition, same_bytes, storage_shape
 
 
 class Versions:
@@ -26,13 +27,13 @@ class Versions:
     def __init__(self, block: Block) -> None:
         self.block = block
         self._versions: dict[SSAValue, dict[str, SSAValue]] = {}
-        self._derived: dict[SSAValue, CastOp | ReshapeOp] = {}
+        self._derived: dict[SSAValue, CastOp | ReshapeOp | TransposeOp] = {}
 
     def add(self, old: SSAValue, new: SSAValue) -> None:
         """Let `new`, in the format of its type, be the version of `old`."""
         self._versions[old] = {layout_of(new.type): new}
 
-    def derive(self, op: CastOp | ReshapeOp) -> None:
+    def derive(self, op: CastOp | ReshapeOp | TransposeOp) -> None:
         """Let versions of the result of `op` be derived from those of its operand."""
         self._derived[op.y] = op
         self._versions[op.y] = {}
@@ -67,22 +68,24 @@ class Versions:
         derived = self._derived.get(value)
         if not self.of(value) and isinstance(derived, CastOp):
             return self._make_cast(derived, type, user)
-        if "ND" not in self.of(value) and (format != "ND" or isinstance(derived, ReshapeOp)):
+        if "ND" not in self.of(value) and (format != "ND" or isinstance(derived, ReshapeOp | TransposeOp)):
             self.of(value)["ND"] = self._make_plain(value, user)
             return self.get(value, format, user)
         source = self.of(value).get("ND") or next(iter(self.of(value).values()))
         return self._insert(TransDataOp(source, type), value, user)
 
     def _as_view(self, value: SSAValue, format: str) -> SSAValue | None:
-        """A version that has the bytes of `value` in `format`, of the value itself or of what it is a reshape of."""
-        derived = self._derived.get(value)
-        sources = list(self.of(value).values())
-        if isinstance(derived, ReshapeOp):
-            sources += self.of(derived.x).values()
-        shape = shape_of(value)
-        for source in sources:
-            if same_bytes(layout_of(source.type), shape_of(source), format, shape):
-                return source
+        """A version that has the bytes of `value` in `format`, of the value itself or of what it is derived from."""
+        shape, transpositions = shape_of(value), list[Transposition]()
+        origin: SSAValue | None = value
+        while origin is not None:
+            for source in self.of(origin).values():
+                if same_bytes(layout_of(source.type), shape_of(source), format, shape, transpositions):
+                    return source
+            derived = self._derived.get(origin)
+            if isinstance(derived, TransposeOp):
+                transpositions.insert(0, (shape_of(derived.x), derived.perm.get_values()))
+            origin = derived.x if isinstance(derived, ReshapeOp | TransposeOp) else None
         return None
 
     def _make_cast(self, op: CastOp, type: TensorType[Attribute], user: Operation) -> SSAValue:
@@ -98,16 +101,20 @@ class Versions:
         return self._insert(new, op.y, user)
 
     def _make_plain(self, value: SSAValue, user: Operation) -> SSAValue:
-        """The version of `value` in plain format: a view of what it is a reshape of, or a conversion."""
+        """The version of `value` in plain format: a view of what it is made from, a transposition, or a conversion."""
         derived = self._derived.get(value)
         if (same := self._as_view(value, "ND")) is not None:
             return self._insert(ViewOp(same, tensor(value)), value, user)
         if isinstance(derived, ReshapeOp) and not self.of(value):
             return self._insert(ViewOp(self.get(derived.x, "ND", user), tensor(value)), value, user)
+        if isinstance(derived, TransposeOp) and not self.of(value):
+            return self._insert(TransposeOp(self.get(derived.x, "ND", user), derived.perm.get_values()), value, user)
         source = next(iter(self.of(value).values()))
         return self._insert(TransDataOp(source, with_layout(tensor(value), "ND")), value, user)
 
-    def _insert(self, new: ConstantOp | ViewOp | CastOp | TransDataOp, value: SSAValue, user: Operation) -> SSAValue:
+    def _insert(
+        self, new: ConstantOp | ViewOp | CastOp | TransDataOp | TransposeOp, value: SSAValue, user: Operation
+    ) -> SSAValue:
         """Put an operation that makes a version of `value` before `user`."""
         owner = self._derived.get(value, value.owner)
         new.location = owner.location if isinstance(owner, Operation) else user.location

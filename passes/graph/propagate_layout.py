@@ -10,7 +10,7 @@ from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ge.dialects.graph import BinaryOp, CastOp, ConstantOp, Conv2DOp, HostOp, ReshapeOp, main_function
+from ge.dialects.graph import BinaryOp, CastOp, ConstantOp, Conv2DOp, HostOp, ReshapeOp, TransposeOp, main_function
 from ge.dialects.graph.base import int_attr, shape_of, tensor
 from ge.dialects.graph.capabilities import Formats, broadcast_form, kernel_formats, obstacle
 from ge.dialects.graph.constants import constant, constant_array
@@ -35,7 +35,8 @@ class PropagateLayoutPass(ModulePass):
     before   its first user; back to the format that a value was made in, it is that value. Where the bytes are the same
     it is a   `graph.view` (`format_versions`).
     * Constants are packed beforehand: weights of convolutions as FRACTAL_Z, their groups merged (`group_merge`).
-    * A reshape is a view where the bytes are the same, otherwise one in plain format.
+    * A reshape is a view where the bytes are the same, otherwise one in plain format; so is a transposition, as that of
+      the heads of an attention in FRACTAL_NZ.
     * Inputs, outputs and values of the host are in plain format.
 
     Runs after `assign-precision`, which must have moved to the host what has no kernel (GE4002 otherwise). A module
@@ -94,7 +95,7 @@ class _Propagation:
                     pass
                 case HostOp() | ReturnOp():
                     op.operands = [self.versions.get(operand, "ND", op) for operand in op.operands]
-                case CastOp() | ReshapeOp():
+                case CastOp() | ReshapeOp() | TransposeOp():
                     self.versions.derive(op)
                 case _:
                     self.convert(op)

@@ -131,3 +131,32 @@ def test_same_bytes(source: str, target: str, shapes: tuple[tuple[int, ...], tup
         assert agrees or not claimed
     else:
         assert claimed == agrees
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_same_bytes_after_transpositions(data: st.DataObject) -> None:
+    """The claim is true, whatever is transposed between."""
+    source, target = data.draw(FORMATS), data.draw(FORMATS)
+    rows, heads, width = (data.draw(st.sampled_from([1, 2, 3, 8])) for _ in range(3))
+    shape = (rows, heads * width * 8)
+    seen = data.draw(st.sampled_from([(rows, heads, width * 8), (rows, heads, width, 8), (rows * heads, width * 8)]))
+    order = data.draw(st.permutations(range(len(seen))))
+    moved = numbered(*shape).reshape(seen).transpose(order)
+    target_shape = data.draw(st.sampled_from([moved.shape, (moved.shape[0], math.prod(moved.shape[1:]))]))
+    if same_bytes(source, shape, target, target_shape, [(seen, order)]):
+        wanted = pack(moved.reshape(target_shape), target).reshape(-1)
+        stored = pack(numbered(*shape), source).reshape(-1)[: wanted.size]
+        assert bool(np.all((wanted == 0) | (wanted == stored)))
+
+
+@given(SMALL, SMALL, SMALL, st.sampled_from([16, 32, 48]))
+def test_heads_are_the_same_bytes(batch: int, rows: int, heads: int, width: int) -> None:
+    """To split heads, and to join them, is a view in FRACTAL_NZ wherever they fill blocks, for one matrix."""
+    joined, apart, split = (1, rows, heads * width), (1, rows, heads, width), (1, heads, rows, width)
+    nz = "FRACTAL_NZ"
+    assert same_bytes(nz, joined, nz, split, [(apart, (0, 2, 1, 3))])
+    assert same_bytes(nz, split, nz, joined, [(split, (0, 2, 1, 3))])
+    two = (batch + 1, *joined[1:])
+    assert same_bytes(nz, two, nz, (batch + 1, *split[1:]), [((batch + 1, *apart[1:]), (0, 2, 1, 3))])
+    assert not same_bytes(nz, (2, 3, 36), nz, (2, 2, 3, 18), [((2, 3, 2, 18), (0, 2, 1, 3))])

@@ -146,7 +146,7 @@ func.func @main(%x: tensor<2x3xf16>) -> tensor<6xf16> {
 
 // -----
 
-// Softmax works on plain rows; a right operand that is not constant is a feature, not a weight.
+// Softmax works on plain rows for a plain result; a right operand that is not constant is a feature, not a weight.
 // CHECK:       %[[A:.*]] = graph.trans_data %a : (tensor<4x20xf16>) -> tensor<4x20xf16, #ge.layout<FRACTAL_NZ>>
 // CHECK:       %[[B:.*]] = graph.trans_data %b : (tensor<20x8xf16>) -> tensor<20x8xf16, #ge.layout<FRACTAL_NZ>>
 // CHECK:       %[[P:.*]] = graph.matmul %[[A]], %[[B]]
@@ -156,4 +156,58 @@ func.func @main(%a: tensor<4x20xf16>, %b: tensor<20x8xf16>) -> tensor<4x8xf16> {
   %p = graph.matmul %a, %b : (tensor<4x20xf16>, tensor<20x8xf16>) -> tensor<4x8xf16>
   %y = graph.softmax %p axis -1 : (tensor<4x8xf16>) -> tensor<4x8xf16>
   func.return %y : tensor<4x8xf16>
+}
+
+// -----
+
+// Between two products softmax and the normalisation of rows stay in their format.
+// CHECK:       %p = graph.matmul
+// CHECK-NEXT:  %s = graph.softmax %p axis -1 : (tensor<4x32xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<4x32xf16, #ge.layout<FRACTAL_NZ>>
+// CHECK-NEXT:  %n = graph.layer_norm %s, {{.*}} -> tensor<4x32xf16, #ge.layout<FRACTAL_NZ>>
+// CHECK-NEXT:  graph.matmul %n
+func.func @main(%a: tensor<4x32xf16>) -> tensor<4x32xf16> {
+  %w = graph.constant dense<1.0> : tensor<32x32xf16>
+  %c = graph.constant dense<1.0> : tensor<32xf32>
+  %p = graph.matmul %a, %w : (tensor<4x32xf16>, tensor<32x32xf16>) -> tensor<4x32xf16>
+  %s = graph.softmax %p axis -1 : (tensor<4x32xf16>) -> tensor<4x32xf16>
+  %n = graph.layer_norm %s, %c, %c epsilon 1.0e-5 : (tensor<4x32xf16>, tensor<32xf32>, tensor<32xf32>) -> tensor<4x32xf16>
+  %y = graph.matmul %n, %w : (tensor<4x32xf16>, tensor<32x32xf16>) -> tensor<4x32xf16>
+  func.return %y : tensor<4x32xf16>
+}
+
+// -----
+
+// The heads of an attention lie in FRACTAL_NZ as they are needed: to split them and to join them again moves nothing.
+// CHECK:       %p = graph.matmul
+// CHECK-NEXT:  %h = graph.view %p : (tensor<1x8x64xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<1x2x8x32xf16, #ge.layout<FRACTAL_NZ>>
+// CHECK:       %s = graph.matmul %h
+// CHECK-NEXT:  %j = graph.view %s : (tensor<1x2x8x32xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<1x8x64xf16, #ge.layout<FRACTAL_NZ>>
+// CHECK:       graph.matmul %j
+// CHECK-NOT:   graph.transpose
+// CHECK:       func.return
+func.func @main(%x: tensor<1x8x64xf16>, %z: tensor<1x2x32x32xf16>) -> tensor<1x8x16xf16> {
+  %w = graph.constant dense<1.0> : tensor<64x64xf16>
+  %p = graph.matmul %x, %w : (tensor<1x8x64xf16>, tensor<64x64xf16>) -> tensor<1x8x64xf16>
+  %r = graph.reshape %p : (tensor<1x8x64xf16>) -> tensor<1x8x2x32xf16>
+  %h = graph.transpose %r perm [0, 2, 1, 3] : (tensor<1x8x2x32xf16>) -> tensor<1x2x8x32xf16>
+  %s = graph.matmul %h, %z : (tensor<1x2x8x32xf16>, tensor<1x2x32x32xf16>) -> tensor<1x2x8x32xf16>
+  %t = graph.transpose %s perm [0, 2, 1, 3] : (tensor<1x2x8x32xf16>) -> tensor<1x8x2x32xf16>
+  %j = graph.reshape %t : (tensor<1x8x2x32xf16>) -> tensor<1x8x64xf16>
+  %v = graph.constant dense<1.0> : tensor<64x16xf16>
+  %y = graph.matmul %j, %v : (tensor<1x8x64xf16>, tensor<64x16xf16>) -> tensor<1x8x16xf16>
+  func.return %y : tensor<1x8x16xf16>
+}
+
+// -----
+
+// Heads that do not fill blocks are moved in plain format.
+// CHECK:       graph.transpose {{.*}} : (tensor<8x2x24xf16>) -> tensor<2x8x24xf16>
+func.func @main(%z: tensor<8x48xf16>) -> tensor<2x8x16xf16> {
+  %v = graph.constant dense<1.0> : tensor<48x48xf16>
+  %q = graph.matmul %z, %v : (tensor<8x48xf16>, tensor<48x48xf16>) -> tensor<8x48xf16>
+  %s = graph.reshape %q : (tensor<8x48xf16>) -> tensor<8x2x24xf16>
+  %t = graph.transpose %s perm [1, 0, 2] : (tensor<8x2x24xf16>) -> tensor<2x8x24xf16>
+  %u = graph.constant dense<1.0> : tensor<24x16xf16>
+  %y = graph.matmul %t, %u : (tensor<2x8x24xf16>, tensor<24x16xf16>) -> tensor<2x8x16xf16>
+  func.return %y : tensor<2x8x16xf16>
 }

@@ -119,6 +119,19 @@ def attention(m: ModelBuilder) -> None:
     m.output(m.node("MatMul", m.node("Softmax", m.node("Div", scores, m.constant(4.0)), axis=-1), v))
 
 
+def heads(m: ModelBuilder) -> None:
+    """Attention of two heads that fill blocks, and a normalisation of rows."""
+    x = m.input("x", 2, 6, 32)
+    apart, joined = m.constant((2, 6, 2, 16), np.int64), m.constant((2, 6, 32), np.int64)
+    q, k, v = (m.node("Reshape", m.node("MatMul", x, m.weights(32, 32, scale=0.3)), apart) for _ in "qkv")
+    q, v = (m.node("Transpose", each, perm=[0, 2, 1, 3]) for each in (q, v))
+    scores = m.node("MatMul", q, m.node("Transpose", k, perm=[0, 2, 3, 1]))
+    y = m.node("MatMul", m.node("Softmax", m.node("Div", scores, m.constant(4.0)), axis=-1), v)
+    y = m.node("Reshape", m.node("Transpose", y, perm=[0, 2, 1, 3]), joined)
+    y = m.node("Add", m.node("MatMul", y, m.weights(32, 32, scale=0.3)), x)
+    m.output(m.node("LayerNormalization", y, m.weights(32), m.weights(32)))
+
+
 def sound(m: ModelBuilder) -> None:
     """1-D convolutions: rows as feature maps of height 1."""
     x = m.input("x", 1, 4, 50)
@@ -163,6 +176,7 @@ NETWORKS = [
     normalised_responses,
     transformer_mlp,
     attention,
+    heads,
     sound,
     paddle_mobilenet,
     upsampling,

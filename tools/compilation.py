@@ -75,7 +75,7 @@ WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
 STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, GROUP, TILE, CUBE, PLAN, PROGRAM, WRITE)
 """The pipeline, in order."""
 
-INTERFACE = ("select-outputs", "convert-outputs")
+INTERFACE = ("select-outputs", "convert-outputs", "insert-aipp")
 """Passes that change the inputs and outputs of the model, when that is asked for."""
 
 NEEDED = (
@@ -136,6 +136,10 @@ class CompileOptions:
     """The values that are outputs instead of those of the model (the pass `select-outputs`)."""
     output_types: str = ""
     """The element types of outputs that are not those of the model (the pass `convert-outputs`)."""
+    aipp_file: str = ""
+    """A file that says how images become inputs of the model (the pass `insert-aipp`)."""
+    layout: str = "NCHW"
+    """The order of the dimensions of inputs that are images."""
     level: int = DEFAULT_LEVEL
     """The optimisation level: 0, 1, 2 or 3 (:mod:`ge.passes.pipelines`)."""
     switches: Switches = field(default_factory=Switches)
@@ -156,8 +160,9 @@ class CompileOptions:
 
     def interface_passes(self) -> str:
         """The passes that give the model the inputs and outputs that are asked for, as a pipeline text."""
-        values = (f"outputs={shlex.quote(self.outputs)}", f"types={shlex.quote(self.output_types)}")
-        is_asked = (self.outputs, self.output_types)
+        outputs, types, file = map(shlex.quote, (self.outputs, self.output_types, self.aipp_file))
+        values = (f"outputs={outputs}", f"types={types}", f"config={file} layout={self.layout}")
+        is_asked = (self.outputs, self.output_types, self.aipp_file)
         passes = zip(INTERFACE, values, is_asked, strict=True)
         return ",".join(f"{name}{{{value}}}" for name, value, asked in passes if asked)
 

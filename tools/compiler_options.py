@@ -18,7 +18,19 @@ INPUT = (
     Option("model", "FILE", "the ONNX model"),
     Option("framework", "NUMBER", "5: the model is an ONNX model"),
     Option("input_shape", "SHAPES", f"the shapes of the inputs: {FORM}"),
-    Option("input_format", "NCHW|ND", "the layout of the inputs, as ONNX has it"),
+    Option(
+        "input_format",
+        "NCHW|NHWC|ND",
+        "the order of the dimensions of inputs that are images (default NCHW, as ONNX has it), for --insert_op_conf; "
+        "ND: no input is an image",
+        "the same; NHWC for other frameworks only",
+    ),
+    Option(
+        "insert_op_conf",
+        "FILE",
+        "inputs are images of bytes, which the model cuts, converts and normalises as this AIPP file says",
+        "the same; also dynamic",
+    ),
 )
 
 OUTPUT = (

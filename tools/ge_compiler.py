@@ -28,6 +28,7 @@ from ge.ir.errors import GeError
 from ge.ir.registry import registry
 from ge.ir.rewrite_log import Switches
 from ge.passes.graph.keep import PRECISION_MODES
+from ge.passes.onnx.aipp_config import aipp_text, read_aipp
 from ge.passes.pipelines import DEFAULT_LEVEL, parse_level
 from ge.targets.ascend.om.reader import read_model
 from ge.targets.ascend.om.writer import write_module
@@ -82,6 +83,8 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         input_shapes=parse_input_shapes(values["input_shape"], "--input_shape") if "input_shape" in values else {},
         outputs=values.get("out_nodes", ""),
         output_types=_output_types(values),
+        aipp_file=values.get("insert_op_conf", ""),
+        layout=_image_layout(values),
         level=parse_level(values["oo_level"]) if "oo_level" in values else DEFAULT_LEVEL,
         switches=_switches(values, rule_files),
         explain=rules_asked_for(_explained(values), registry(), rule_files),
@@ -101,6 +104,16 @@ def _output_types(values: Mapping[str, str]) -> str:
     if ":" in types and "out_nodes" not in values:
         raise GeError("GE2003", f"--output_type={types} is given without --out_nodes")
     return types
+
+
+def _image_layout(values: Mapping[str, str]) -> str:
+    """How the dimensions of images are ordered. Raises GE2003 for an order that nothing asks for, or for none."""
+    layout = values.get("input_format", "NCHW")
+    if layout == "ND" and "insert_op_conf" in values:
+        raise GeError("GE2003", "--insert_op_conf is given with --input_format=ND, which says nothing of images")
+    if layout == "NHWC" and "insert_op_conf" not in values:
+        raise GeError("GE2003", "--input_format=NHWC is given without an option that is about images")
+    return layout
 
 
 def _memory_options(values: Mapping[str, str]) -> MemoryOptions:
@@ -216,13 +229,15 @@ def run(args: Sequence[str]) -> None:
     for line in explanations(_explained(values), compilation.log):
         print(line, file=sys.stderr)
     place_weights(compilation.module, values)
-    record_command(compilation.module, values, OPTIONS, cli.split_plugins(args)[0])
+    images = aipp_text(read_aipp(options.aipp_file)) if options.aipp_file else ""
+    record_command(compilation.module, values, OPTIONS, cli.split_plugins(args)[0], images)
     write_module(compilation.module, file)
     file_bytes = file.stat().st_size
     facts: dict[str, Any] = {
         "version": ge.__version__,
         "model": str(options.model),
         "output": str(file),
+        **({"images": images} if images else {}),
         "compilation": compilation_facts(compilation, options.memory, _weight_bytes(compilation.module), file_bytes),
         **shapes,
     }
@@ -267,6 +282,8 @@ def _show(facts: dict[str, Any], agreements: Sequence[Agreement], form: str) -> 
     if form != "text":
         return
     print(f"{facts['model']} -> {facts['output']}")
+    if "images" in facts:
+        print(f"images  {facts['images']}")
     print_compilation(facts["compilation"])
     if "run" in facts:
         print_run(facts["run"])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ge.targets.ascend.om.container import partition_name
-from ge.targets.ascend.om.conventions import COMMAND_LINE, COMPILER_VERSION, OUTPUT_NAMES, WEIGHTS_FILE
+from ge.targets.ascend.om.conventions import AIPP, COMMAND_LINE, COMPILER_VERSION, OUTPUT_NAMES, WEIGHTS_FILE
 from ge.targets.ascend.om.file import OmFile, split_edge
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.tools.console import megabytes, print_facts, print_table
@@ -21,6 +21,7 @@ def om_facts(file: OmFile) -> dict[str, Any]:
         "name": file.definition.name or file.container.name,
         "compiler": file.definition.custom_version or file.text(COMPILER_VERSION) or "unknown",
         "command": file.text(COMMAND_LINE),
+        "aipp": file.text(AIPP),
         "soc": file.text("soc_version"),
         "model_version": file.definition.version,
         "format_version": f"{file.container.header.version:#x}",
@@ -117,6 +118,7 @@ def print_om_facts(facts: dict[str, Any]) -> None:
             "model": f"{facts['name']}, {facts['size']} bytes",
             "compiler": facts["compiler"],
             "command": facts["command"] or "unknown",
+            **({"images": facts["aipp"]} if facts["aipp"] else {}),
             "soc": facts["soc"] or "unknown",
             "models, graphs": f"{facts['models']}, {facts['graphs']}",
             "versions": f"format {facts['format_version']}, model {facts['model_version']}, {facts['table']} table",

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 import ge
 from ge.dialects.om import ModelOp
 from ge.ir.errors import GeError
-from ge.targets.ascend.om.conventions import COMMAND_LINE, COMPILER_VERSION
+from ge.targets.ascend.om.conventions import AIPP, COMMAND_LINE, COMPILER_VERSION
 from ge.targets.ascend.om.file import OmFile
 from ge.tools.ge_om import write_json
 from ge.tools.om_inspection import om_facts, print_om_facts
@@ -56,9 +56,11 @@ def place_weights(module: ModuleOp, values: Mapping[str, str]) -> None:
 
 
 def record_command(
-    module: ModuleOp, values: Mapping[str, str], options: Sequence[Option], plugins: Sequence[str]
+    module: ModuleOp, values: Mapping[str, str], options: Sequence[Option], plugins: Sequence[str], images: str = ""
 ) -> None:
     """Note in a compiled module the options and plug-ins that it was made with, and the version of this compiler.
+
+    ``images`` says how it prepares images, if it does.
 
     Files are named without their folders, and options that do not change the result are left out, so that equal input
     and options give equal bytes.
@@ -70,6 +72,8 @@ def record_command(
     for op in module.ops:
         if isinstance(op, ModelOp):
             op.attributes[COMMAND_LINE] = StringAttr(" ".join(words))
+            if images:
+                op.attributes[AIPP] = StringAttr(images)
             op.attributes[COMPILER_VERSION] = StringAttr(ge.__version__)
 
 

@@ -204,6 +204,23 @@ _OPTIONS = {
         "Outputs that are tensors of numbers may be given one of the types that ATC lists, each output once.",
         "Write --output_type=FP16 for all outputs, or 'NODE:NUMBER:FP16;...' for some.",
     ),
+    "GE2042": ErrorKind(
+        "AIPP file is wrong",
+        "The file of --insert_op_conf is text of the form aipp_op { key: value ... }, with the keys and values of ATC.",
+        "Correct the file at the place that the message names; docs/ge-compiler.md lists the keys.",
+    ),
+    "GE2043": ErrorKind(
+        "AIPP file does not fit the model",
+        "The image, after cutting, conversion of colours and a border, must be the input of the model: f32 or f16, of "
+        "four fixed dimensions, as --input_format says.",
+        "Correct the sizes or the format of the image in the file, or give the shape with --input_shape.",
+    ),
+    "GE2044": ErrorKind(
+        "AIPP file asks for what is not supported",
+        "Images are prepared in one way in every run, at the size that they have: dynamic AIPP, resizing, rotation and "
+        "raw formats are not there.",
+        "Leave the key out, or prepare the image before the run.",
+    ),
 }
 
 _IR = {

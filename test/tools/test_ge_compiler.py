@@ -57,7 +57,7 @@ def test_help_lists_every_option(capsys: pytest.CaptureFixture[str]) -> None:
         (["--model="], "GE2006", "--model is empty"),
         (["--run=1", "--model=x"], "GE2006", "--run takes no value"),
         (["--model=x", "--report=xml"], "GE2006", "'xml'"),
-        (["--model=x", "--insert_op_conf=aipp.cfg"], "GE2009", "--insert_op_conf of ATC"),
+        (["--model=x", "--virtual_type=1"], "GE2009", "--virtual_type of ATC"),
         (["--model=x", "--framework=3"], "GE2009", "--framework=3"),
         (["--model=x", "--mode=7"], "GE2009", "--mode=7"),
         (["--model=x", "--precision_mode=force_fp32"], "GE2009", "force_fp32"),

@@ -38,6 +38,9 @@ WRITTEN_ATTRIBUTES = frozenset(
 )
 """The attributes of the model that follow from the rest of it; all others are attributes of the ``om.model``."""
 
+AIPP = "aipp"
+"""The attribute of a model whose inputs are images: what it does to them, input by input."""
+
 COMMAND_LINE, COMPILER_VERSION = "atc_cmdline", "atc_version"
 """The attributes of the model that say how, and by which version, it was compiled."""
 

@@ -19,4 +19,4 @@ class CancelTransposePass(RuleFilePass):
     """
 
     name = "cancel-transpose"
-    RULES = ("transpose-twice",)
+    EXACT = ("transpose-twice",)

@@ -22,7 +22,7 @@ class FusePadPass(RuleFilePass):
     """
 
     name = "fuse-pad"
-    RULES = (
+    EXACT = (
         "conv-pad",
         "average-pool-pad",
         "max-pool-pad",

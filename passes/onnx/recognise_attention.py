@@ -42,8 +42,8 @@ class RecogniseAttentionPass(RulePass):
     Left alone: unknown sizes, since operands could be broadcast; other element types than float32, in which the
     operator rounds at other places; a mask that is not of the size of the scores in its last two axes, which the
     operator would pad and not broadcast; a softmax over another axis; a scale that is not constant, not positive, or of
-    several elements; scores or probabilities that something else uses; what is quantised afterwards
-    (`ge.passes.onnx.quantised`).
+    several elements; scores or probabilities that something else uses; empty results in another shape; what is
+    quantised afterwards (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-attention"
@@ -128,7 +128,7 @@ def packed_attention(op: OnnxOp) -> bool:
     packed = [_packed(value) for value in inner.operands[:3]]
     batch, length, rows, size = _sizes(transpose.results[0])
     shape = static_shape(op.results[0])
-    if None in packed or shape is None:
+    if None in packed or shape is None or 0 in shape:
         return False
     attributes = {"scale": inner.attribute("scale"), "q_num_heads": heads[0], "kv_num_heads": heads[1]}
     if shape != (batch, length, rows * size):

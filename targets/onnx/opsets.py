@@ -24,14 +24,8 @@ from ge.dialects.onnx import ML_OPSET, OPSET
 from ge.dialects.onnx.ops import ML_DOMAIN
 from ge.dialects.onnx.shape_inference import infer_types, value_types
 from ge.ir.errors import GeError
-from ge.targets.onnx.adapters.conversion import (
-    AI_ONNX,
-    OPSET_NOTE,
-    Conversion,
-    Refused,
-    own_opset,
-)
-from ge.targets.onnx.adapters.graphs import graphs_of, inner_graphs
+from ge.targets.onnx.adapters.conversion import AI_ONNX, Conversion, Refused
+from ge.targets.onnx.adapters.graphs import OPSET_NOTE, graphs_of, inner_graphs, own_opset
 from ge.targets.onnx.adapters.legality import form_obstacle
 from ge.targets.onnx.adapters.schemas import histories, schema_at
 from ge.targets.onnx.adapters.table import keeps_meaning

@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 from onnx import AttributeProto, NodeProto, TensorProto, helper, numpy_helper
 
+from ge.targets.onnx.adapters.graphs import OPSET_NOTE, own_opset
 from ge.targets.onnx.adapters.inference import infer_types
 from ge.targets.onnx.adapters.schemas import attribute_type, histories
 from ge.targets.onnx.adapters.values import Node, Scope
+
+ALLOWS_ZERO = 14
+"""The opset since which a shape may say that a size is 0."""
 
 
 class Builder:
@@ -76,8 +80,9 @@ class Builder:
         else:
             node.name = ""
         self.nodes.append(node)
-        self.scope.add_node(node, self.opset)
-        infer_types(node, self.opset, self.scope)
+        opset = own_opset(node, self.opset)
+        self.scope.add_node(node, opset)
+        infer_types(node, opset, self.scope)
 
     def constant(self, values: Any, dtype: Any = np.int64) -> str:
         """A constant of a NumPy type, or of an element type of ``TensorProto``."""
@@ -107,6 +112,22 @@ class Builder:
         if self.opset < 13:
             return self.add("Squeeze", [value], outputs, axes=list(axes))
         return self.add("Squeeze", [value, self.constant(axes)], outputs)
+
+    def reshape(self, value: str, sizes: str, shape: list[int | None] | None, outputs: int | Sequence[str] = 1) -> str:
+        """The value in the shape that ``sizes`` holds; ``shape`` is what is known of it.
+
+        Where a size behind the first could be 0, that 0 must not stand for a size of the value, which opset 14 brought
+        with ``allowzero``: then the node is one of opset 14. The first size may be 0 only if that of the value is, too.
+        """
+        if isinstance(outputs, int):
+            outputs = [self.name("Reshape") for _ in range(outputs)]
+        node = helper.make_node("Reshape", [value, sizes], outputs)
+        if shape is None or not all(shape[1:]):
+            node.attribute.extend(_attributes("Reshape", {"allowzero": 1}))
+            if self.opset < ALLOWS_ZERO:
+                node.metadata_props.add(key=OPSET_NOTE, value=str(ALLOWS_ZERO))
+        self.append(node)
+        return outputs[0]
 
     def reduce(
         self, kind: str, value: str, axes: Sequence[int], keepdims: bool = True, outputs: int | Sequence[str] = 1

@@ -22,7 +22,16 @@ from onnx.defs import OpSchema
 
 from ge.targets.onnx.adapters.builder import Builder
 from ge.targets.onnx.adapters.functions import body_opset, expand
-from ge.targets.onnx.adapters.graphs import Owner, defined, graphs_of, inner_graphs, names, reads
+from ge.targets.onnx.adapters.graphs import (
+    Owner,
+    defined,
+    drop_opset_note,
+    graphs_of,
+    inner_graphs,
+    names,
+    own_opset,
+    reads,
+)
 from ge.targets.onnx.adapters.inference import infer_inputs, infer_types
 from ge.targets.onnx.adapters.legality import fit
 from ge.targets.onnx.adapters.recast import recast
@@ -33,9 +42,6 @@ from ge.targets.onnx.adapters.widenings import is_widening
 
 AI_ONNX = ("", "ai.onnx")
 """The two names of the domain that opsets are of."""
-
-OPSET_NOTE = "ge.opset"
-"""Key of the metadata of a node that tells its own opset, where it differs from that of the model."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,7 @@ class Conversion:
         nodes: list[NodeProto] = []
         for node in graph.node:
             own = own_opset(node, opset)
-            _drop_note(node)
+            drop_opset_note(node)
             for inner in inner_graphs(node):
                 self._graph(inner, scope.inner(inner), own)
             scope.add_node(node, own)
@@ -157,6 +163,8 @@ class Conversion:
 
     def _fitting(self, proto: NodeProto, opset: int, scope: Scope) -> list[NodeProto]:
         """A node that an adapter wrote, legal at ``opset``, if need be in a wider type. Raises RefusalError."""
+        if own_opset(proto, opset) != opset:
+            return [proto]
         fitted = fit(proto, opset, scope.types) if proto.domain in AI_ONNX else proto
         if isinstance(fitted, NodeProto):
             return [fitted]
@@ -196,7 +204,12 @@ class Conversion:
             graph.node.extend(nodes)
 
     def _continue(self, nodes: Iterable[NodeProto], opset: int, target: int, scope: Scope) -> list[NodeProto]:
-        return [done for node in nodes for done in self._chain(node, opset, target, scope)]
+        done: list[NodeProto] = []
+        for node in nodes:
+            own = own_opset(node, opset)
+            drop_opset_note(node)
+            done += self._chain(node, own, target, scope)
+        return done
 
     def _unique(self, name: str) -> str:
         candidate, number = name, 0
@@ -213,18 +226,6 @@ class _BoundaryRefusalError(RefusalError):
     def __init__(self, why: str, version: int) -> None:
         super().__init__(why)
         self.version = version
-
-
-def own_opset(node: NodeProto, opset: int) -> int:
-    """The opset that a node is written for: its own, or that of the model."""
-    return next((int(entry.value) for entry in node.metadata_props if entry.key == OPSET_NOTE), opset)
-
-
-def _drop_note(node: NodeProto) -> None:
-    for position, entry in enumerate(node.metadata_props):
-        if entry.key == OPSET_NOTE:
-            del node.metadata_props[position]
-            return
 
 
 def _undeprecated(schema: OpSchema) -> OpSchema:

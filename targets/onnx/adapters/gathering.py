@@ -35,10 +35,13 @@ def batches_by_index(node: Node, new: Builder) -> None:
     new.replace([flat_data, full], [result], without=["batch_dims"])
     outer = new.add("Slice", [index_shape, new.constant([0]), new.constant([index_rank - 1])])
     inner = new.add("Slice", [data_shape, new.constant([batch + width]), new.constant([rank])])
-    new.add("Reshape", [result, new.add("Concat", [outer, inner], axis=0)], node.outputs)
+    known = [*(node.shape("indices") or ())[:-1], *(node.shape("data") or ())[batch + width :]]
+    new.reshape(result, new.add("Concat", [outer, inner], axis=0), known, node.outputs)
 
 
 def _merge_front(new: Builder, value: str, shape: str, count: int, rank: int) -> str:
     """The value with its first ``count`` dimensions made one."""
+    front = new.add("Slice", [shape, new.constant([0]), new.constant([count])])
     rest = new.add("Slice", [shape, new.constant([count]), new.constant([rank])])
-    return new.add("Reshape", [value, new.add("Concat", [new.constant([-1]), rest], axis=0)])
+    sizes = new.add("Concat", [new.reduce("Prod", front, [0]), rest], axis=0)
+    return new.reshape(value, sizes, [None, *(new.scope.shape(value) or ())[count:]])

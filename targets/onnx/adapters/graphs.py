@@ -10,6 +10,9 @@ from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto
 Owner: TypeAlias = GraphProto | FunctionProto
 """What has nodes."""
 
+OPSET_NOTE = "ge.opset"
+"""Key of the metadata of a node that tells its own opset, where it differs from that of the nodes around it."""
+
 
 @overload
 def graphs_of(owner: GraphProto) -> Iterator[GraphProto]: ...
@@ -60,3 +63,16 @@ def names(values: Sequence[Any]) -> Iterator[str]:
 def node_label(node: NodeProto) -> str:
     """What a node is called: its name, or its first output when it has none."""
     return node.name or next(filter(None, node.output), node.op_type)
+
+
+def own_opset(node: NodeProto, opset: int) -> int:
+    """The opset that a node is written for: its own, or that of the nodes around it."""
+    return next((int(entry.value) for entry in node.metadata_props if entry.key == OPSET_NOTE), opset)
+
+
+def drop_opset_note(node: NodeProto) -> None:
+    """Forget that a node has an opset of its own."""
+    for position, entry in enumerate(node.metadata_props):
+        if entry.key == OPSET_NOTE:
+            del node.metadata_props[position]
+            return

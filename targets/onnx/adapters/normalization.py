@@ -21,7 +21,7 @@ def flatten_features(node: Node, new: Builder) -> None:
     flat = [new.add("Reshape", [name, new.constant([-1])]) for name in statistics]
     result = new.name("BatchNormalization")
     new.replace([new.add("Flatten", [x], axis=1), *flat], [result], without=["spatial"])
-    new.add("Reshape", [result, new.add("Shape", [x])], node.outputs)
+    new.reshape(result, new.add("Shape", [x]), node.shape("X"), node.outputs)
 
 
 @up("BatchNormalization", 9, 14)

@@ -83,7 +83,8 @@ def _sum_windows(new: Builder, x: str, windows: _Windows, element: int) -> str:
     )
     front = new.add("Slice", [shape, new.constant([0]), new.constant([2])])
     sizes = new.add("Slice", [new.add("Shape", [sums]), new.constant([2]), new.constant([np.iinfo(np.int64).max])])
-    return new.add("Reshape", [sums, new.add("Concat", [front, sizes], axis=0)])
+    known = new.scope.shape(x)
+    return new.reshape(sums, new.add("Concat", [front, sizes], axis=0), known and known[:2])
 
 
 def _is_plain(node: Node) -> bool:

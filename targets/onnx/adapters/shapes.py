@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
-from ge.targets.onnx.adapters.builder import Builder
+from ge.targets.onnx.adapters.builder import FLOAT8, FLOATS, INTEGERS, Builder
 from ge.targets.onnx.adapters.registry import down
-from ge.targets.onnx.adapters.values import Node
+from ge.targets.onnx.adapters.values import Node, RefusalError
 
 _END = np.iinfo(np.int64).max
 
@@ -26,14 +26,41 @@ def slice_of_shape(node: Node, new: Builder) -> None:
 
 @down("Reshape", 14, 13)
 def zero_is_a_size(node: Node, new: Builder) -> None:
-    """With ``allowzero`` a 0 is a size, otherwise it copies one. A tensor with size 0 has no elements to reshape."""
+    """With ``allowzero`` a 0 is a size, otherwise it copies one. A tensor with size 0 has no elements to reshape.
+
+    Where it is open whether there are elements, there are both forms, and an If that chooses.
+    """
     if not node.attribute("allowzero"):
         return
-    if np.all(node.known("shape") != 0):
+    data, shape = node.shape("data"), node.value("shape")
+    if (data is not None and all(data)) or (shape is not None and shape.all()):
         new.replace(without=["allowzero"])
         return
-    empty = np.zeros(1, helper.tensor_dtype_to_np_dtype(node.known_element("data")))
-    new.add("ConstantOfShape", [node.input("shape")], node.outputs, value=numpy_helper.from_array(empty))
+    element = node.known_element("data")
+    filled = _FILLED if shape is None else {*_FILLED, TensorProto.BFLOAT16, *FLOAT8}
+    if element not in filled:
+        raise RefusalError("its size 0 cannot be told from one that is copied, for values of this type")
+    zero = numpy_helper.from_array(np.zeros(1, helper.tensor_dtype_to_np_dtype(element)))
+    if shape is not None:
+        new.add("ConstantOfShape", [node.input("shape")], node.outputs, value=zero)
+        return
+    (rank,) = node.sizes("shape")
+    is_empty = new.add("Equal", [new.add("Size", [node.input("data")]), new.constant(0)])
+    branches = {
+        "then_branch": helper.make_node("ConstantOfShape", [node.input("shape")], [new.name("Empty")], value=zero),
+        "else_branch": helper.make_node("Reshape", list(node.proto.input), [new.name("Reshape")]),
+    }
+    graphs = {
+        name: helper.make_graph(
+            [inner], name, [], [helper.make_tensor_value_info(inner.output[0], element, [None] * rank)]
+        )
+        for name, inner in branches.items()
+    }
+    new.add("If", [is_empty], node.outputs, **graphs)
+
+
+_FILLED = {TensorProto.BOOL, *INTEGERS, *FLOATS} - {TensorProto.BFLOAT16}
+"""What ConstantOfShape has made since opset 9, the others by way of a Cast."""
 
 
 @down("OptionalHasElement", 18, 15)

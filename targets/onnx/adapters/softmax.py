@@ -21,7 +21,7 @@ def flatten_trailing_axes(node: Node, new: Builder) -> None:
     flat = new.add("Flatten", [x], axis=axis)
     result = new.name(node.op_type)
     new.replace([flat], [result], axis=-1)
-    new.add("Reshape", [result, sizes], node.outputs)
+    new.reshape(result, sizes, shape if shape and axis % len(shape) else None, node.outputs)
 
 
 @down(_OPERATORS, 13, 11)

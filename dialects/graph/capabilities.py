@@ -216,6 +216,11 @@ def _matmul(op: MatmulOp) -> str | None:
         return "the bias is not constant"
     if len(b) > 2 and a[:-2] != b[:-2]:
         return "the leading dimensions broadcast"
+    if op.transpose_b is not None and _is_constant(op.b):
+        return "a constant is transposed"
+    depth = a[len(a) - 1]
+    if op.transpose_b is not None and depth % C0:
+        return f"{depth} columns of a right operand that is transposed do not fill blocks"
     return None
 
 

@@ -119,7 +119,8 @@ class Conv2DOp(TensorOp):
 class MatmulOp(TensorOp):
     """A matrix product, with what is fused into it: `y = activation(a · b + bias)`, accumulated in float32.
 
-    `a` is [..., M, K], `b` [..., K, N], `bias` [N] or absent; leading dimensions broadcast.
+    `a` is [..., M, K], `b` [..., K, N] (with `transpose_b` [..., N, K]), `bias` [N] or absent; leading dimensions
+    broadcast.
     """
 
     name = "graph.matmul"
@@ -128,12 +129,14 @@ class MatmulOp(TensorOp):
     b = operand_def(TensorType)
     bias = opt_operand_def(TensorType)
     y = result_def(TensorType)
+    transpose_b = opt_prop_def(UnitAttr)
     activation = opt_prop_def(ActivationAttr)
 
     traits = traits_def(Pure())
 
     assembly_format = (
-        "$a `,` $b (`,` $bias^)? (`activation` $activation^)? attr-dict `:` functional-type(operands, results)"
+        "$a `,` $b (`,` $bias^)? (`transpose_b` $transpose_b^)? (`activation` $activation^)? attr-dict `:` "
+        "functional-type(operands, results)"
     )
 
     def __init__(
@@ -142,19 +145,31 @@ class MatmulOp(TensorOp):
         b: SSAValue | Operation,
         bias: SSAValue | Operation | None = None,
         *,
+        transpose_b: bool = False,
         activation: ActivationAttr | None = None,
     ) -> None:
         a, b = SSAValue.get(a), SSAValue.get(b)
-        shape = shapes.matmul(shape_of(a), shape_of(b))
-        super().__init__(operands=[a, b, bias], properties={"activation": activation}, result_types=[like(a, shape)])
+        shape = shapes.matmul(shape_of(a), _right_shape(b, transpose_b))
+        properties = {"transpose_b": UnitAttr() if transpose_b else None, "activation": activation}
+        super().__init__(operands=[a, b, bias], properties=properties, result_types=[like(a, shape)])
+
+    @property
+    def right_shape(self) -> Shape:
+        """The shape of the right operand as it is multiplied: [..., K, N]."""
+        return _right_shape(self.b, self.transpose_b is not None)
 
     def infer_shape(self) -> Shape:
         bias = None if self.bias is None else shape_of(self.bias)
-        return shapes.matmul(shape_of(self.a), shape_of(self.b), bias)
+        return shapes.matmul(shape_of(self.a), self.right_shape, bias)
 
     def verify_(self) -> None:
         super().verify_()
         _same_element_type(self.a, self.b)
+
+
+def _right_shape(b: SSAValue, is_transposed: bool) -> Shape:
+    shape = shape_of(b)
+    return (*shape[:-2], *reversed(shape[-2:])) if is_transposed else shape
 
 
 @irdl_op_definition

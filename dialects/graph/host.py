@@ -224,7 +224,12 @@ def _conv2d(region: HostRegion, op: Conv2DOp) -> SSAValue:
 
 
 def _matmul(region: HostRegion, op: MatmulOp) -> SSAValue:
-    y = region.onnx("MatMul", [region.inside(op.a), region.inside(op.b)], op.y.type)
+    b = region.inside(op.b)
+    if op.transpose_b is not None:
+        axes = range(len(op.right_shape))
+        type = TensorType(tensor(op.b).element_type, op.right_shape)
+        b = region.onnx("Transpose", [b], type, {"perm": [*axes[:-2], axes[-1], axes[-2]]})
+    y = region.onnx("MatMul", [region.inside(op.a), b], op.y.type)
     if op.bias is not None:
         y = region.onnx("Add", [y, region.inside(op.bias)], op.y.type)
     return _activated(region, y, op.activation)

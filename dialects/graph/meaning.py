@@ -205,7 +205,7 @@ def _conv2d(op: Conv2DOp, x: Array, w: Array, bias: Array | None = None) -> Arra
 
 
 def _matmul(op: MatmulOp, a: Array, b: Array, bias: Array | None = None) -> Array:
-    y = np.matmul(a, b)
+    y = np.matmul(a, b if op.transpose_b is None else np.swapaxes(b, -1, -2))
     return _activate(y if bias is None else y + bias, op)
 
 

@@ -106,6 +106,7 @@ PASSES: dict[str, str] = {
     "recognise-activations": "ge.passes.graph.recognise_activations:RecogniseActivationsPass",
     "channel-shuffle": "ge.passes.graph.channel_shuffle:ChannelShufflePass",
     "fuse-conv-bn-relu": "ge.passes.graph.fuse_conv_bn_relu:FuseConvBnReluPass",
+    "fold-transpose-matmul": "ge.passes.graph.fold_transpose_matmul:FoldTransposeMatmulPass",
     "fold-conv-bn": "ge.passes.graph.fold_conv_bn:FoldConvBnPass",
     "fuse-binary-activation": "ge.passes.graph.fuse_binary_activation:FuseBinaryActivationPass",
     "decompose-lrn": "ge.passes.graph.decompose_lrn:DecomposeLrnPass",

@@ -4,7 +4,8 @@ A [..., M, K] in FRACTAL_NZ is a feature map of M positions and K channels. The 
 
 1. constant and packed as FRACTAL_Z: the weights of a convolution over all matrices of the left operand;
 2. in FRACTAL_NZ, one matrix for all: the same, with weights cut from K x 16 columns;
-3. in FRACTAL_NZ, one matrix for each of the left operand: each product is a group of its own.
+3. in FRACTAL_NZ, one matrix for each of the left operand: each product is a group of its own;
+4. in FRACTAL_NZ and transposed, N x K: its blocks of 16 columns are those of FRACTAL_Z as they are.
 
 K beyond the last full block reads as zero in the right operand, so that pad lanes of the left one do not count.
 """
@@ -14,7 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ge.dialects.graph import MatmulOp
 from ge.dialects.graph.base import shape_of
@@ -26,7 +27,6 @@ from ge.lowering.graph_to_tile.constants import Padded, padded_bias, padded_filt
 from ge.lowering.graph_to_tile.contraction import (
     ContractionKernel,
     FusedSteps,
-    Operands,
     TilePosition,
     Windows,
     add_fused_cost,
@@ -35,7 +35,7 @@ from ge.lowering.graph_to_tile.contraction import (
 from ge.lowering.graph_to_tile.convolution import ConvolutionOperands
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
 from ge.maths.layouts import C0, ceil_div
-from ge.maths.tiling import Contraction, Tiling, choose_tiling
+from ge.maths.tiling import Contraction, choose_tiling
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,18 @@ class MatrixOperands(ConvolutionOperands):
         return b.slice(weights, (0, b.times(k, C0), 0), (self.tiling.n1, blocks * C0, C0))
 
 
+@dataclass(frozen=True)
+class TransposedOperands(ConvolutionOperands):
+    """Rows of A, and rows of a B in FRACTAL_NZ that is transposed: (groups · K1) x N x 16."""
+
+    def weights(self, b: KernelBuilder, tile: TilePosition, k: Index, blocks: int) -> SSAValue:
+        n1 = self.tiling.n1
+        k1 = b.plus(b.times(tile.group, self.problem.c1), k)
+        fill = None if self.tiling.tiles_n(self.problem) * n1 * C0 <= gm_type(self.w).sizes[1] else 0.0
+        offsets, sizes = (k1, b.times(tile.block_in_group, C0), 0), (blocks, n1 * C0, C0)
+        return b.load(self.w, offsets, sizes, fill, shape=(blocks, n1, C0, C0))
+
+
 def matmul_problem(op: MatmulOp) -> Contraction:
     """The contraction that a matrix product is."""
     *batch, m, k = shape_of(op.a)
@@ -62,7 +74,7 @@ def matmul_problem(op: MatmulOp) -> Contraction:
         batch=1 if each_its_own else matrices,
         groups=matrices if each_its_own else 1,
         c1=ceil_div(k, C0),
-        n1=ceil_div(shape_of(op.b)[-1], C0),
+        n1=ceil_div(shape_of(op.y)[-1], C0),
         out_height=1,
         out_width=m,
         width=m,
@@ -86,7 +98,8 @@ def lower_matmul(op: MatmulOp, target: Target, fused: FusedSteps | None = None) 
 
     b_type = right.type
     if not packed:
-        b_type = GmType((problem.groups * problem.n1, shape_of(op.b)[-2], C0), b_type.element_type)
+        blocks = problem.groups * (problem.n1 if op.transpose_b is None else problem.c1)
+        b_type = GmType((blocks, shape_of(op.b)[-2], C0), b_type.element_type)
     x_type = memory_type(op.a, (problem.batch, problem.groups * problem.c1, 1, problem.plane, C0))
     y_type = memory_type(op.y, (problem.batch, problem.groups * problem.n1, problem.plane, C0))
     further = [] if fused is None else fused.operands
@@ -99,7 +112,7 @@ def lower_matmul(op: MatmulOp, target: Target, fused: FusedSteps | None = None) 
         b,
         problem,
         tiling,
-        _operands(packed, b.inputs[0], b.inputs[1], problem, tiling),
+        _operands(op)(b.inputs[0], b.inputs[1], problem, tiling, top=0),
         Windows((1, 1), (1, 1), (1, 1), (0, 0), tiling.m),
         b.outputs[0],
         b.inputs[2] if bias is not None else None,
@@ -109,16 +122,22 @@ def lower_matmul(op: MatmulOp, target: Target, fused: FusedSteps | None = None) 
         fused_sources=b.inputs[len(names) :],
     ).write()
     constants = [right, *([bias] if bias is not None else [])]
+    inputs = [op.a, *(constant.value for constant in constants), *further]
     return Outlined(
-        b.kernel,
-        [op.a, *(constant.value for constant in constants), *further],
-        "MatMulV2" if len(shape_of(op.a)) == 2 else "BatchMatMulV2",
-        attributes(transpose_x1=False, transpose_x2=False)
-        if len(shape_of(op.a)) == 2
-        else attributes(adj_x1=False, adj_x2=False),
-        [constant.op for constant in constants if constant.op is not None],
+        b.kernel, inputs, *_operator(op), [constant.op for constant in constants if constant.op is not None]
     )
 
 
-def _operands(packed: bool, a: SSAValue, b: SSAValue, problem: Contraction, tiling: Tiling) -> Operands:
-    return (ConvolutionOperands if packed else MatrixOperands)(a, b, problem, tiling, top=0)
+def _operator(op: MatmulOp) -> tuple[str, dict[str, Attribute]]:
+    """The operator of Ascend IR."""
+    transposed = op.transpose_b is not None
+    if len(shape_of(op.a)) == 2:
+        return "MatMulV2", attributes(transpose_x1=False, transpose_x2=transposed)
+    return "BatchMatMulV2", attributes(adj_x1=False, adj_x2=transposed)
+
+
+def _operands(op: MatmulOp) -> type[ConvolutionOperands]:
+    """How the kernel reads its operands."""
+    if layout_of(op.b.type) == "FRACTAL_Z":
+        return ConvolutionOperands
+    return MatrixOperands if op.transpose_b is None else TransposedOperands

@@ -152,6 +152,8 @@ def _cannot_scale(op: Product, affine: Affine) -> str | None:
     """Why weights and bias cannot take in a scale and a shift; None if they can."""
     if not affine.only_shifts and constant_array(op.operands[1]) is None:
         return "the weights are not constant"
+    if isinstance(op, MatmulOp) and op.transpose_b is not None and not affine.only_shifts:
+        return "the weights are transposed"
     if op.bias is not None and constant_array(op.bias) is None:
         return "the bias is not constant"
     if not (np.isfinite(affine.scale).all() and np.isfinite(affine.shift).all()):

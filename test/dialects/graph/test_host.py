@@ -67,6 +67,7 @@ def batch_norm() -> Operation:
 
 OPERATIONS: Sequence[Callable[[], Operation]] = [
     lambda: graph.Conv2DOp(*values((1, 4, 6, 6), (6, 2, 3, 3), (6,)), pads=(1, 0, 1, 0), groups=2, activation=RELU),
+    lambda: graph.MatmulOp(*values((2, 3, 4), (2, 5, 4)), transpose_b=True),
     lambda: graph.MatmulOp(*values((2, 3, 4), (4, 5), (5,)), activation=ActivationAttr(UnaryKind.GELU)),
     batch_norm,
     lambda: graph.Pool2DOp(values((1, 3, 7, 7))[0], "max", (3, 3), strides=(2, 2), pads=(1, 1, 1, 1), ceil_mode=True),

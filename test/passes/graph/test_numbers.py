@@ -21,6 +21,7 @@ FUSIONS = [
     "graph-eliminate-identity",
     "recognise-activations",
     "channel-shuffle",
+    "fold-transpose-matmul",
     "fuse-conv-bn-relu",
     "fold-conv-bn",
     "batch-norm-to-conv",

@@ -1,0 +1,72 @@
+"""The pass `fold-transpose-matmul`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from ge.dialects.graph import MatmulOp, ReshapeOp, TransposeOp
+from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.capabilities import joined_axes
+from ge.ir.rewriting import apply_rules, erase_if_unused, replace, rewrite_rule
+from ge.maths.layouts import C0
+
+
+@dataclass(frozen=True)
+class FoldTransposeMatmulPass(ModulePass):
+    """Multiply with the transpose of a right operand, instead of transposing it, as with the keys of an attention.
+
+    Rewritten:
+
+    1. matmul(a, transpose(b)) that exchanges the last two axes → matmul with `transpose_b` of b itself, or of a reshape
+       of it where axes of size 1 move, too;
+    2. the same where other axes move, too: they still do, in a transposition that leaves the last two in order. Heads
+       that are split are then a view (`propagate-layout`).
+
+    Left alone:
+
+    3. a transposition that keeps the last axis, and constants, which are packed beforehand;
+    4. rows of b that do not fill blocks of 16: what pads them would meet what pads the rows of a;
+    5. case 2 when the transposition has another user.
+
+    No bit of the result changes.
+    """
+
+    name = "fold-transpose-matmul"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        apply_rules(op, [fold])
+
+
+@rewrite_rule(MatmulOp)
+def fold(op: MatmulOp) -> bool:
+    """Cases 1 and 2."""
+    transpose = op.b.owner
+    if op.transpose_b is not None or not isinstance(transpose, TransposeOp) or shape_of(op.b)[-2] % C0:
+        return False
+    *leading, columns, rows = transpose.perm.get_values()
+    order = (*leading, rows, columns)
+    if columns != len(order) - 1:
+        return False
+    others_move = len(joined_axes(shape_of(transpose.x), order)[1]) > 1
+    if others_move and not transpose.y.has_one_use():
+        return False
+    rest = _rest(transpose, order, others_move)
+    right = rest[-1].y if rest else transpose.x
+    replace(op, [*rest, MatmulOp(op.a, right, op.bias, transpose_b=True, activation=op.activation)], fused=[transpose])
+    erase_if_unused(transpose)
+    return True
+
+
+def _rest(transpose: TransposeOp, order: Sequence[int], others_move: bool) -> list[TransposeOp | ReshapeOp]:
+    """What is left of a transposition: another one, a reshape where only axes of size 1 move, or nothing."""
+    shape = shape_of(transpose.x)
+    if list(order) == sorted(order):
+        return []
+    rest = TransposeOp(transpose.x, order) if others_move else ReshapeOp(transpose.x, [shape[axis] for axis in order])
+    rest.location = transpose.location
+    return [rest]

@@ -39,6 +39,7 @@ from ge.tools.diagnostics import check_errors, expected_errors
 from ge.tools.explanations import explanations
 from ge.tools.pipeline import (
     PassRunner,
+    asks_for_level,
     find_pass,
     make_pass,
     parse_pipeline,
@@ -66,6 +67,7 @@ class GeOpt(xDSLOptMain):
             self.registry.load_plugin(plugin)
         self.watcher: ModuleWatcher | None = None
         self.pass_flags, self.other_args = split_pass_flags(args, self.registry)
+        self.has_level = asks_for_level(args)
         super().__init__(__doc__.partition("\n")[0] if __doc__ else "", self.other_args)
 
     # Registration
@@ -136,7 +138,7 @@ class GeOpt(xDSLOptMain):
         self.runner = PassRunner(
             verify_module,
             lambda module: print_module(module, weights=WeightsMode.ELIDED),
-            verify_each=self.args.verify_each,
+            verify_each=not self.has_level if self.args.verify_each is None else self.args.verify_each,
             dump_before=every if self.args.print_ir_before_all else self.args.print_ir_before,
             dump_after=every if self.args.print_ir_after_all else self.args.print_ir_after,
             observers=list(self._observers()),
@@ -365,7 +367,11 @@ def _add_checking_arguments(arg_parser: argparse.ArgumentParser) -> None:
     group = arg_parser.add_argument_group("checking")
     flag = partial(group.add_argument, action="store_true")
     choice = partial(group.add_argument, action=argparse.BooleanOptionalAction, default=True)
-    choice("--verify-each", help="verify the module after each pass")
+    choice(
+        "--verify-each",
+        default=None,
+        help="verify the module after each pass, not after the last alone (default: unless a level is asked for)",
+    )
     choice("--verify-weights", help="compare weights files with their digests")
     flag("--verify-numerics", help="run the module before and after every pass; stop at the first that changes numbers")
     group.add_argument(

@@ -53,14 +53,25 @@ def split_pass_flags(args: Sequence[str], registry: Registry) -> tuple[list[tupl
         name, equals, options = argument.removeprefix("--").partition("=")
         if argument.startswith("--") and name in registry.passes:
             flags.append((name, options))
-        elif argument.startswith("-O") or (name == "oo_level" and equals):
-            level = parse_level(argument.removeprefix("-") if argument.startswith("-O") else options)
-            flags += _split_passes(onnx_pipeline(level, "model", opset))
+        elif (level := _level(argument)) is not None:
+            flags += _split_passes(onnx_pipeline(parse_level(level), "model", opset))
         elif name == "fusion_rules" and equals:
             flags.append(("fusion-rules", f"file={shlex.quote(options)}"))
         else:
             others.append(argument)
     return flags, others
+
+
+def asks_for_level(args: Sequence[str]) -> bool:
+    """Whether a command line has the passes of a level among its passes."""
+    return any(_level(argument) is not None for argument in args)
+
+
+def _level(argument: str) -> str | None:
+    """The level that a flag names: that of ``-O2`` and ``--oo_level=O2``."""
+    if argument.startswith("-O"):
+        return argument.removeprefix("-")
+    return argument.removeprefix("--oo_level=") if argument.startswith("--oo_level=") else None
 
 
 def _target_opset(args: Sequence[str]) -> int | None:
@@ -273,8 +284,11 @@ class PassRunner:
         try:
             self.verify(module)
         except GeError as error:
-            what = f"after pass '{each.name}': {error.what}"
-            raise GeError(error.code, what, error.where, error.why, error.remedy) from error
+            if self.verify_each:
+                what = f"after pass '{each.name}': {error.what}"
+                raise GeError(error.code, what, error.where, error.why, error.remedy) from error
+            what = f"after all passes, '{each.name}' the last: {error.what}"
+            raise GeError(error.code, what, error.where, error.why, "--verify-each names the pass.") from error
 
     def timing(self) -> str:
         """The time report: a line per pass and the total."""

@@ -13,9 +13,6 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 from onnx import NodeProto, TypeProto, helper
-from onnx.reference import ReferenceEvaluator
-from onnx.reference.ops import load_op
-from onnx.reference.ops.aionnxml._op_list import load_op as load_ml_op  # pyright: ignore[reportUnknownVariableType]
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -160,6 +157,8 @@ def _run_foreign(op: OnnxOp, inputs: Sequence[Value]) -> Sequence[Value]:
 
     Raises GE6011 when it does not.
     """
+    from onnx.reference import ReferenceEvaluator  # see _run_reference
+
     builder = GraphBuilder()
     operands = list(dict.fromkeys(op.operands))
     outputs = [result for result in op.results if result.type != ABSENT]
@@ -190,18 +189,14 @@ def unknown_operator(op: OnnxOp) -> GeError:
     return GeError("GE6011", what, where(op), f"The plug-in '{plugin}', which defines it, is not loaded.", remedy)
 
 
-_RUN_PARAMETERS: dict[str, Any] = {
-    "log": lambda *_: None,  # pyright: ignore[reportUnknownLambdaType]
-    "opsets": {"": OPSET, ML_DOMAIN: ML_OPSET},
-    "verbose": 0,
-    "new_ops": None,
-    "existing_functions": {},
-    "evaluator_cls": ReferenceEvaluator,
-}
-
-
 def _run_reference(op: OnnxOp, inputs: Sequence[Value]) -> Sequence[Value]:
     """The results by onnx's own implementation, or by the function that the standard defines the operator with."""
+    from onnx.reference import ReferenceEvaluator  # loading it takes longer than folding most models
+    from onnx.reference.ops import load_op
+    from onnx.reference.ops.aionnxml._op_list import (
+        load_op as load_ml_op,  # pyright: ignore[reportUnknownVariableType]
+    )
+
     node = NodeProto(op_type=op.op_type, domain=op.domain, attribute=attribute_protos(op.attributes))
     node.input.extend("" if value is None else f"x{i}" for i, value in enumerate(inputs))
     node.output.extend("" if result.type == ABSENT else f"y{i}" for i, result in enumerate(op.results))
@@ -214,7 +209,15 @@ def _run_reference(op: OnnxOp, inputs: Sequence[Value]) -> Sequence[Value]:
         implementation = load_op(
             op.domain, op.op_type, OPSET, node=node, input_types=types, evaluator_cls=ReferenceEvaluator
         )
-    return implementation(node, _RUN_PARAMETERS).run(*inputs)
+    parameters: dict[str, Any] = {
+        "log": lambda *_: None,  # pyright: ignore[reportUnknownLambdaType]
+        "opsets": {"": OPSET, ML_DOMAIN: ML_OPSET},
+        "verbose": 0,
+        "new_ops": None,
+        "existing_functions": {},
+        "evaluator_cls": ReferenceEvaluator,
+    }
+    return implementation(node, parameters).run(*inputs)
 
 
 # Control flow

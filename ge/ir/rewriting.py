@@ -57,8 +57,10 @@ class RewriteRule(Generic[OpT]):
     """The pass that it belongs to, where that is not the one that runs it."""
     explain: Callable[[OpT], str | None] | None = None
     """Why it does not apply to an operation that it nearly applies to; None when it applies, or is far from it."""
-    needs: frozenset[type[Operation]] = frozenset()
-    """Operation types all of which must be somewhere for it to apply. Where one is missing it is not even tried."""
+    needs: tuple[frozenset[type[Operation]], ...] = ()
+    """Sets of operation types: without all types of one of them somewhere, it is not even tried."""
+    parts: Callable[[], Sequence[RewriteRule[OpT]]] | None = None
+    """The rules that it stands for, when these are only made where it may apply."""
     compile: Callable[[], Callable[[OpT], bool]] | None = None
     """Makes a faster ``function``, for a rule that is compiled when it is first needed."""
     guard: Guard | None = None
@@ -79,6 +81,16 @@ class RewriteRule(Generic[OpT]):
     def compiled(self) -> RewriteRule[OpT]:
         """The rule with its fastest function."""
         return self if self.compile is None else dataclasses.replace(self, function=self.compile(), compile=None)
+
+    def may_apply(self, present: set[type[Operation]]) -> bool:
+        """Whether it may apply somewhere in a module that has operations of certain types."""
+        return not self.needs or any(map(present.issuperset, self.needs))
+
+    def expanded(self) -> Sequence[RewriteRule[OpT]]:
+        """The rules that it stands for; itself, when these are none."""
+        if self.parts is None:
+            return [self]
+        return [dataclasses.replace(part, owner=self.owner, guard=self.guard) for part in self.parts()]
 
     def guarded(self, must_stay: Callable[[Operation], bool]) -> RewriteRule[OpT]:
         """The rule, not applied to operations that must stay."""
@@ -182,7 +194,7 @@ def apply_rules(root: Operation, rules: Iterable[RewriteRule[Any]], *, max_rewri
     while _sweep(chosen, root, budget):
         pass
     if log is not None and log.explain:
-        _explain(root, [rule for rule in chosen if rule.name in log.explain])
+        _explain(root, [part for rule in chosen if rule.name in log.explain for part in rule.expanded()])
     return budget.used > 0
 
 
@@ -212,8 +224,9 @@ def _by_type(
     """The rules of each operation type that may apply, given the types that are ``present``."""
     table: dict[type[Operation], list[RewriteRule[Any]]] = {}
     questions: dict[Guard, Callable[[Operation], bool]] = {}
-    for rule in rules:
-        if not rule.needs <= present or present.isdisjoint(rule.op_types):
+    written_out = (part for rule in rules if rule.may_apply(present) for part in rule.expanded())
+    for rule in written_out:
+        if not rule.may_apply(present) or present.isdisjoint(rule.op_types):
             continue
         compiled = rule.compiled()
         if rule.guard is not None and not present.isdisjoint(rule.guard.about):

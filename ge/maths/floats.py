@@ -5,6 +5,8 @@ float16 becomes that largest value with its sign; NaN stays NaN. Every evaluator
 `to_float16`, so that all levels agree bit for bit.
 """
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,6 +24,11 @@ def to_float16(values: NDArray[np.floating]) -> NDArray[np.float16]:
     if values.dtype == np.float16:
         return values  # pyright: ignore[reportReturnType]
     return np.clip(values, -FLOAT16_MAX, FLOAT16_MAX).astype(np.float16)
+
+
+def round_to_type(values: NDArray[np.floating], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return computed `values` in the element type that a constant had before."""
+    return to_float16(values) if dtype == np.float16 else values.astype(dtype)
 
 
 def count_saturated(values: NDArray[np.floating]) -> int:

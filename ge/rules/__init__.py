@@ -6,6 +6,7 @@
 | `functions`, `samples` | the functions that conditions and arithmetic, and samples, may call |
 | `checker`, `replacement_checker`, `operators` | names, operators, attributes and kinds; alternatives become variants |
 | `pattern` | a pattern as a graph |
+| `outline` | which operators a rule needs, so that those of no use to a model are not even read |
 | `compiler`, `writer`, `expressions` | a variant to a Python function, dispatched like the patterns written in Python |
 | `runtime`, `build`, `result_types` | what compiled rules call |
 | `instances`, `draws`, `element_types`, `proof` | models made from a pattern: does the rule keep their numbers? |
@@ -16,5 +17,6 @@ docs/rules.md is the language.
 from __future__ import annotations
 
 from ge.rules.compiler import CompiledRule, compile_file, load_rules
+from ge.rules.outline import Outline, outlines
 
-__all__ = ["CompiledRule", "compile_file", "load_rules"]
+__all__ = ["CompiledRule", "Outline", "compile_file", "load_rules", "outlines"]

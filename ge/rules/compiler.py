@@ -48,7 +48,6 @@ from ge.rules.build import Build
 from ge.rules.checker import check_rules
 from ge.rules.explain import explain
 from ge.rules.functions import FUNCTIONS
-from ge.rules.parser import parse_rules
 from ge.rules.pattern import Variant
 from ge.rules.samples import DRAWS
 from ge.rules.writer import Writer
@@ -63,7 +62,7 @@ class CompiledRule:
         types = frozenset(OP_CLASSES.get((node.domain, node.op_type), Custom) for node in variant.nodes)
         root = OP_CLASSES.get((variant.root.domain, variant.root.op_type), Custom)
         self.rewrite: RewriteRule[Any] = RewriteRule(
-            (root,), self._apply, self.name, explain=self._explain, needs=types, compile=lambda: self.function
+            (root,), self._apply, self.name, explain=self._explain, needs=(types,), compile=lambda: self.function
         )
         """The rule as the rewrite driver takes it."""
 
@@ -100,19 +99,30 @@ class CompiledRule:
         return explain(self.variant, self.namespace, op)
 
 
-def load_rules(path: str | Path) -> list[CompiledRule]:
-    """The rules of a file, compiled. Raises GE1001, GE3020 or GE3021."""
+def read_rules(path: str | Path) -> str:
+    """The text of a rule file. Raises GE1001."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise GeError("GE1001", f"cannot read '{path}': {reason}", str(path)) from error
-    return list(compile_file(text, str(path)))
+
+
+def load_rules(path: str | Path) -> list[CompiledRule]:
+    """The rules of a file, compiled. Raises GE1001, GE3020 or GE3021."""
+    return list(compile_file(read_rules(path), str(path)))
 
 
 @cache
 def compile_file(text: str, file: str) -> tuple[CompiledRule, ...]:
     """The rules of a text, compiled; ``file`` is its name in errors. Raises GE3020 or GE3021."""
+    return compile_rules(text, file)
+
+
+def compile_rules(text: str, file: str) -> tuple[CompiledRule, ...]:
+    """The same, anew with every call."""
+    from ge.rules.parser import parse_rules  # loads lark, which many models need not
+
     return tuple(map(CompiledRule, check_rules(parse_rules(text, file))))
 
 

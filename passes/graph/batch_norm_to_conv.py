@@ -15,9 +15,10 @@ from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import can_fuse_activation
 from ge.dialects.graph.constants import constant, dtype_of
 from ge.ir.rewriting import apply_rules, rewrite_rule
+from ge.maths.floats import round_to_type
 from ge.passes.graph import report
 from ge.passes.graph.chains import replace_chain
-from ge.passes.graph.epilogue import affine_of, describe, only_user, round_to_type
+from ge.passes.graph.epilogue import affine_of, describe, only_user
 
 NAME = "batch-norm-to-conv"
 

@@ -6,7 +6,7 @@ The passes `fold-conv-bn` and `fuse-conv-bn-relu` are this with and without acti
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,7 @@ from ge.dialects.graph import (
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import can_fuse_activation
 from ge.dialects.graph.constants import constant, constant_array, dtype_of
-from ge.maths.floats import to_float16
+from ge.maths.floats import round_to_type
 from ge.passes.graph import report
 from ge.passes.graph.chains import replace_chain
 
@@ -205,11 +205,6 @@ def _scaled(op: Product, affine: Affine, new_ops: list[Operation]) -> tuple[SSAV
     new_w.location, new_w.y.name_hint = op.location, old_w.name_hint
     new_ops.append(new_w)
     return new_w.y, new_bias.y
-
-
-def round_to_type(values: Vector, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Computed values in the element type that a constant had before."""
-    return to_float16(values) if dtype == np.float16 else values.astype(dtype)
 
 
 _NAMES: dict[type[Operation], str] = {Conv2DOp: "Conv2D", MatmulOp: "MatMul", BatchNormOp: "BatchNorm", CastOp: "Cast"}

@@ -14,9 +14,10 @@ from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.constants import constant, constant_array
 from ge.dialects.onnx import OnnxOp
 from ge.ir.rewriting import apply_rules, rewrite_rule
+from ge.maths.floats import round_to_type
 from ge.passes.graph import report
 from ge.passes.graph.chains import replace_chain
-from ge.passes.graph.epilogue import Product, Vector, affine_of, describe, fuse_epilogue, only_user, round_to_type
+from ge.passes.graph.epilogue import Product, Vector, affine_of, describe, fuse_epilogue, only_user
 from ge.passes.onnx.onnx_fold_conv_bn import CONVOLUTIONS, fold_batch_norm
 
 NAME = "fold-conv-bn"

@@ -16,8 +16,8 @@ from ge.dialects.onnx.ops import set_inputs
 from ge.ir.locations import fused_loc
 from ge.ir.rewriting import RewriteRule, erase_if_unused, replace_value, rewrite_rule
 from ge.ir.rule_pass import RulePass
+from ge.maths.floats import round_to_type
 from ge.passes.graph import report
-from ge.passes.graph.epilogue import only_user, round_to_type
 from ge.passes.onnx.fusion_rules import rules_named
 from ge.passes.onnx.quantised import unless_quantised
 
@@ -75,7 +75,7 @@ def fold_batch_norm(op: OnnxOp, rule: str) -> bool:
 
     A Relu after it stays a Relu, since ONNX has no other form. Weights that are shared are copied, never changed.
     """
-    norm = only_user(op.results[0])
+    norm = op.results[0].get_user_of_unique_use()
     if not isinstance(norm, OnnxOp) or norm.op_type != "BatchNormalization" or norm.domain:
         return False
     arrays = [constant_value(op.operand(name)) for name in ("W", "B")]

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import onnx
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from onnx import helper
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.passes import ModulePass
@@ -140,6 +142,25 @@ def test_help_lists_every_pass_and_loads_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
     assert "loaded []" in done.stderr
     assert all(f"--{name}" in done.stdout for name in Registry().own_passes)
+
+
+IDLE = ("lark", "onnx.reference", "onnxruntime", "ge.dialects.graph", "ge.targets.onnx.adapters.softmax")
+"""Modules that a model is optimised without when it has nothing for them: no operators of a rule, nothing to fold."""
+
+
+def test_a_level_loads_only_what_the_model_needs(tmp_path: Path) -> None:
+    source, target = tmp_path / "in.onnx", tmp_path / "out.onnx"
+    values = [helper.make_tensor_value_info(name, 1, [2]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Sin", ["x"], ["y"])], "g", values[:1], values[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=10), source)
+    script = (
+        "import sys; from ge.tools import ge_opt\n"
+        f"ge_opt.main([{str(source)!r}, '-O3', '-o', {str(target)!r}])\n"
+        f"print('loaded', [name for name in {IDLE!r} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
+    assert (done.stdout, done.stderr) == ("loaded []\n", "")
+    assert target.is_file()
 
 
 def test_status_and_streams() -> None:

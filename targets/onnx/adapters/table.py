@@ -10,7 +10,7 @@ from itertools import pairwise
 from onnx import NodeProto, TypeProto
 
 from ge.targets.onnx.adapters.legality import fit
-from ge.targets.onnx.adapters.registry import ADAPTERS, Adapter
+from ge.targets.onnx.adapters.registry import ADAPTERS, Adapter, Key
 from ge.targets.onnx.adapters.schemas import histories, schema_at, version_before
 from ge.targets.onnx.adapters.widenings import is_widening
 
@@ -21,13 +21,18 @@ FAMILIES = (
 )
 """The modules of this package whose adapters are in :data:`ADAPTERS`: importing one puts them there."""
 
-for _family in FAMILIES:
-    import_module(f"ge.targets.onnx.adapters.{_family}")
+
+@cache
+def adapters() -> Mapping[Key, Adapter]:
+    """All adapters. Most models need none of them, so they are loaded with the first question."""
+    for family in FAMILIES:
+        import_module(f"ge.targets.onnx.adapters.{family}")
+    return ADAPTERS
 
 
 def adapter(op_type: str, source: int, target: int) -> Adapter | None:
     """The adapter over one boundary in one direction, or None."""
-    return ADAPTERS.get(("", op_type, source, target))
+    return adapters().get(("", op_type, source, target))
 
 
 def boundaries() -> Iterator[tuple[str, int, int]]:

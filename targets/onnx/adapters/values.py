@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from onnx import AttributeProto, GraphProto, NodeProto, TensorProto, TypeProto, helper, numpy_helper
 from onnx.defs import OpSchema
-from onnx.reference import ReferenceEvaluator
 
 from ge.targets.onnx.adapters.graphs import Owner
 from ge.targets.onnx.adapters.schemas import schema_at
@@ -104,6 +103,8 @@ def _evaluate(node: NodeProto, opset: int, inputs: Mapping[str, Array | None]) -
     graph = helper.make_graph([node], "constant", infos, outputs)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
     try:
+        from onnx.reference import ReferenceEvaluator  # only few models have something to compute here
+
         evaluator: Any = ReferenceEvaluator(model)
         result = evaluator.run(None, dict(inputs))[0]
     except Exception:  # whatever keeps the reference from computing it, the value is not known then

@@ -9,9 +9,8 @@ from onnx.defs import OpSchema
 
 from bench.opsets import PAGE, decisions
 from ge.targets.onnx.adapters.attribute_values import ALLOWED, allowed_values
-from ge.targets.onnx.adapters.registry import ADAPTERS
 from ge.targets.onnx.adapters.schemas import histories, schema_at, version_before
-from ge.targets.onnx.adapters.table import adapter, boundaries, is_widening, keeps_meaning
+from ge.targets.onnx.adapters.table import adapter, adapters, boundaries, is_widening, keeps_meaning
 from ge.targets.onnx.adapters.values import attribute_value
 from ge.targets.onnx.adapters.widenings import WIDENINGS
 from ge.targets.onnx.opsets import LOWEST_TARGET
@@ -45,7 +44,7 @@ def test_every_boundary_is_decided_for_the_way_down() -> None:
 
 def test_adapters_and_widenings_belong_to_boundaries() -> None:
     known = set(BOUNDARIES)
-    for _, op_type, source, target in ADAPTERS:
+    for _, op_type, source, target in adapters():
         old, new = sorted((source, target))
         assert (op_type, old, new) in known or (old == 0 and version_before(op_type, new) == 0), (op_type, old, new)
     for version, names in WIDENINGS.items():

@@ -29,8 +29,8 @@ from ge.ir.registry import context, registry
 from ge.ir.rewrite_log import RewriteLog, Switches, current_log, logger, observe
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
-from ge.passes.graph.order_launches import program_work
 from ge.passes.graph.plan_memory import MemoryPlan, Planner, plan_memory
+from ge.passes.graph.program_work import program_work
 from ge.passes.onnx.fusion_rules import FusionRulesPass
 from ge.passes.pipelines import (
     DEFAULT_LEVEL,
@@ -48,6 +48,7 @@ from ge.tools.console import change, megabytes
 from ge.tools.fusion_report import ModuleWatcher
 from ge.tools.memory_picture import memory_page
 from ge.tools.pipeline import PassRunner, parse_pipeline
+from ge.tools.progress import Progress, Silent
 from ge.tools.recovery import run_optional
 from ge.tools.traffic import access_bytes
 
@@ -215,14 +216,16 @@ class Compilation:
         return sum(stage.seconds for stage in self.stages)
 
 
-def compile_model(options: CompileOptions, *, watch: bool = False) -> Compilation:
-    """Compile a model; ``watch`` collects what a fusion report needs, which takes time.
+def compile_model(options: CompileOptions, *, watch: bool = False, progress: Progress | None = None) -> Compilation:
+    """Compile a model; ``watch`` collects what a fusion report needs, which takes time; ``progress`` is told of stages.
 
     Raises GeError: of the model (GE1xxx), its operators and shapes (GE3xxx, GE4xxx), the chip.
     """
     records: list[StageRecord] = []
     program: Program | None = None
+    progress = progress or Silent(len(STAGES))
     start = time.perf_counter()
+    progress.begin(IMPORT.name)
     module = imported = import_static(options)
     watcher = ModuleWatcher() if watch else None
     with (
@@ -231,8 +234,10 @@ def compile_model(options: CompileOptions, *, watch: bool = False) -> Compilatio
     ):
         for stage in STAGES:
             log.watcher = watcher if stage in WATCHED else None
+            progress.begin(stage.name)
             run_stage(stage, module, options, watcher if stage in WATCHED else None)
             records.append(_record(stage, time.perf_counter() - start, module))
+            progress.end(stage.name, records[-1].seconds)
             write(len(records), stage.name, module)
             if stage is IMPORT:
                 imported = module.clone()

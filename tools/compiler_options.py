@@ -8,7 +8,7 @@ from __future__ import annotations
 from ge.dialects.onnx.shapes.input_shapes import FORM
 from ge.passes.graph.keep import PRECISION_MODES
 from ge.passes.onnx.convert_outputs import TYPES
-from ge.tools.options import Option, options_table
+from ge.tools.options import SAME, Option, options_table
 
 USAGE = """usage: ge-compiler --model=FILE [options]
 
@@ -60,7 +60,13 @@ OUTPUT = (
         in_file=False,
     ),
     Option("om", "FILE", "with --mode=6: show what is in this OM file; with --mode=1: write it as JSON"),
-    Option("json", "FILE", "with --mode=1: the file to write"),
+    Option(
+        "json",
+        "[FILE]",
+        "print all there is to tell as one JSON object, errors too; with --mode=1: the file to write",
+        "a file, with --mode=1",
+        in_file=False,
+    ),
     Option("check_report", "FILE", "with --mode=3: write the report as JSON to this file", in_file=False),
 )
 
@@ -110,17 +116,24 @@ DEBUGGING = (
     ),
     Option(
         "debug",
-        "DIR",
-        "write the module after each stage as DIR/NN-stage.mlir, and log every fusion",
+        "[DIR]",
+        "write the module after each stage as DIR/NN-stage.mlir (default dump), and log every fusion",
         in_file=False,
     ),
     Option(
         "log",
-        "debug|info|warning|error",
-        "show messages of this importance (default info with --debug); info shows every fusion",
+        "debug|info|warning|error|null",
+        "show messages of this importance (default info with --debug, otherwise null); info shows every fusion",
+        SAME,
         in_file=False,
     ),
-    Option("report", "text|json|none", "what to print at the end (default text)", in_file=False),
+    Option(
+        "report",
+        "text|json|none",
+        "what to print at the end (default text, with the progress before); see also --json and --quiet",
+        in_file=False,
+    ),
+    Option("quiet", "", "print nothing but errors: no progress, no report", in_file=False),
     Option("run", "", "run the file once on the simulated chip, with random inputs", in_file=False),
     Option("compare", "", "run, and compare the outputs with onnxruntime", in_file=False),
     Option("seed", "NUMBER", "seed of the random inputs (default 0)", in_file=False),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 
@@ -24,25 +25,30 @@ MODES: Mapping[str, tuple[str, ...]] = {"1": ("om", "json"), "6": ("om",)}
 """The modes that read an OM file, and the options that each needs."""
 
 
-def run_om_mode(values: Mapping[str, str]) -> bool:
-    """Do what a mode asks for that reads an OM file; False for another mode.
+def run_om_mode(values: Mapping[str, str], facts: dict[str, Any]) -> bool:
+    """Do what a mode asks for that reads an OM file; False for another mode. ``--json`` as a switch gathers facts.
 
     Raises GE2008 for a missing option, GE2003 for one that the mode does not take, and what reading the file raises.
     """
     mode = values.get("mode", "0")
     needed = MODES.get(mode, ())
-    takes = (*needed, "mode") if needed else [name for name in values if name not in ("om", "json")]
+    is_switch = values.get("json") == ""
+    takes = {*needed, "mode"} if needed else {*values} - {"om", "json"}
+    if is_switch:
+        takes.add("json")
     wrong = next((name for name in values if name not in takes), None)
     if wrong is not None:
         raise GeError("GE2003", f"--{wrong} is given with --mode={mode}, where it has no effect")
     if not needed:
         return False
     for name in needed:
-        if name not in values:
-            raise GeError("GE2008", f"option --{name} is missing: --mode={mode} needs it")
+        if not values.get(name):
+            raise GeError("GE2008", f"option --{name}=FILE is missing: --mode={mode} needs it")
     file = OmFile.open(values["om"])
     if mode == "1":
         write_json(file, values["json"])
+    elif is_switch:
+        facts |= om_facts(file)
     else:
         print_om_facts(om_facts(file))
     return True

@@ -63,7 +63,7 @@ ATC_OPTIONS = frozenset(_ATC_ONLY.split())
 
 
 def parse_options(arguments: Iterable[str], options: Sequence[Option]) -> dict[str, str]:
-    """The values of the options given, by name; one that is given without a value has the value ``1``.
+    """The values of the options given, by name; a switch has the value ``1``, an optional value may be empty.
 
     Raises GE2006 (wrong or missing value), GE2007 (unknown option) or GE2009 (an option of ATC that is not there).
     """
@@ -85,7 +85,7 @@ def parse_options(arguments: Iterable[str], options: Sequence[Option]) -> dict[s
                 raise GeError("GE2006", f"option --{name} needs a value: {option}")
             value = rest.pop(0)
             _check_value(option, value)
-        values[name] = value or "1"
+        values[name] = value or ("" if option.is_optional else "1")
     return values
 
 

@@ -1,0 +1,116 @@
+"""What the options of ge-compiler ask for, checked against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ge.dialects.onnx.shapes.input_shapes import parse_input_shapes
+from ge.ir.errors import GeError
+from ge.ir.registry import registry
+from ge.ir.rewrite_log import Switches
+from ge.passes.graph.keep import PRECISION_MODES
+from ge.passes.pipelines import DEFAULT_LEVEL, parse_level
+from ge.tools.compilation import NO_FUSION, CompileOptions, MemoryOptions
+from ge.tools.memory_config import MemoryConfig, read_memory_config
+from ge.tools.rule_names import rules_asked_for
+from ge.tools.switch_file import read_switch_file
+
+DUMP_FOLDER = "dump"
+"""Where ``--debug`` writes when it names no folder."""
+
+ONLY_VALUES = {"framework": ("5",), "mode": ("0", "1", "3", "6"), "precision_mode": PRECISION_MODES}
+"""Options of ATC of which these values are what this compiler does."""
+
+
+def compile_options(values: Mapping[str, str]) -> CompileOptions:
+    """What the options ask for. Raises GE1001, GE2003, GE2006, GE2008 or GE2009."""
+    for name, only in ONLY_VALUES.items():
+        if values.get(name, only[0]) not in only:
+            remedy = f"It may be {' or '.join(f'--{name}={value}' for value in only)}."
+            raise GeError("GE2009", f"option --{name}={values[name]} is not supported", remedy=remedy)
+    if "model" not in values:
+        raise GeError("GE2008", "option --model is missing")
+    if "check_report" in values and values.get("mode") != "3":
+        raise GeError("GE2003", "--check_report is given without --mode=3")
+    rule_files = tuple(filter(None, values.get("fusion_rules", "").split(",")))
+    return CompileOptions(
+        model=Path(values["model"]),
+        soc=values.get("soc_version", CompileOptions.soc),
+        input_shapes=parse_input_shapes(values["input_shape"], "--input_shape") if "input_shape" in values else {},
+        outputs=values.get("out_nodes", ""),
+        output_types=_output_types(values),
+        aipp_file=values.get("insert_op_conf", ""),
+        layout=_image_layout(values),
+        level=parse_level(values["oo_level"]) if "oo_level" in values else DEFAULT_LEVEL,
+        switches=_switches(values, rule_files),
+        explain=rules_asked_for(explained(values), registry(), rule_files),
+        strict="strict" in values,
+        rule_files=rule_files,
+        precision_mode=values.get("precision_mode", CompileOptions.precision_mode),
+        keep_file=values.get("keep_dtype"),
+        memory=_memory_options(values),
+        memory_page="memory_report" in values,
+        debug_dir=Path(values["debug"] or DUMP_FOLDER) if "debug" in values else None,
+    )
+
+
+def _output_types(values: Mapping[str, str]) -> str:
+    """The types of outputs. Raises GE2003 for types of nodes that no option makes outputs, as in ATC."""
+    types = values.get("output_type", "")
+    if ":" in types and "out_nodes" not in values:
+        raise GeError("GE2003", f"--output_type={types} is given without --out_nodes")
+    return types
+
+
+def _image_layout(values: Mapping[str, str]) -> str:
+    """How the dimensions of images are ordered. Raises GE2003 for an order that nothing asks for, or for none."""
+    layout = values.get("input_format", "NCHW")
+    if layout == "ND" and "insert_op_conf" in values:
+        raise GeError("GE2003", "--insert_op_conf is given with --input_format=ND, which says nothing of images")
+    if layout == "NHWC" and "insert_op_conf" not in values:
+        raise GeError("GE2003", "--input_format=NHWC is given without an option that is about images")
+    return layout
+
+
+def _memory_options(values: Mapping[str, str]) -> MemoryOptions:
+    """How memory is used. Raises what reading the file of --optimization_config raises."""
+    config = read_memory_config(values["optimization_config"]) if "optimization_config" in values else MemoryConfig()
+    return MemoryOptions(
+        reuse=config.reuse_memory and values.get("disable_reuse_memory") != "1",
+        optimize=values.get("memory_optimize", MemoryOptions.optimize),
+        limit=config.workspace_bytes,
+        no_reuse=tuple(filter(None, values.get("no_reuse", "").split(","))),
+        double_buffer=config.enable_double_buffer,
+    )
+
+
+def _switches(values: Mapping[str, str], rule_files: Sequence[str]) -> Switches:
+    """What is switched off. Raises what reading a switch file raises."""
+    if "no-fusion" in values and "fusion_switch_file" in values:
+        raise GeError("GE2003", "--no-fusion and --fusion_switch_file are both given")
+    if "fusion_switch_file" in values:
+        return read_switch_file(values["fusion_switch_file"], registry(), rule_files)
+    return NO_FUSION if "no-fusion" in values else Switches()
+
+
+def explained(values: Mapping[str, str]) -> list[str]:
+    """The rules and passes of --explain-fusion, which are separated by commas."""
+    return list(filter(None, values.get("explain-fusion", "").split(",")))
+
+
+def output_file(values: Mapping[str, str]) -> Path:
+    """The file to write: ``--output`` with the ending .om, or the name of the model. Raises GE1003 without a folder."""
+    path = Path(values["output"]) if "output" in values else Path(Path(values["model"]).stem)
+    path = path if path.suffix == ".om" else path.with_name(f"{path.name}.om")
+    if not path.parent.is_dir():
+        raise GeError("GE1003", f"cannot write '{path}': there is no folder '{path.parent}'", str(path))
+    return path
+
+
+def report_form(values: Mapping[str, str]) -> str:
+    """What to print at the end: text, json or none. Raises GE2003 for options that ask for two things."""
+    asked = [name for name in ("json", "quiet", "report") if name in values]
+    if len(asked) > 1 and values.get("mode") != "1":
+        raise GeError("GE2003", f"--{asked[0]} and --{asked[1]} are both given")
+    return "none" if "quiet" in values else "json" if "json" in values else values.get("report", "text")

@@ -26,7 +26,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge.dialects.cube.kernel import AllocOp, CubeKernelOp
 from ge.dialects.graph import LaunchOp
-from ge.dialects.om import ModelOp
+from ge.dialects.om import FileOp, ModelOp
 from ge.ir.attributes import layout_of
 from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
@@ -207,7 +207,7 @@ class GraphExecutable(Executable):
 
 def executable(module: ModuleOp, *, strict: bool = False) -> Executable:
     """What runs a module. Raises GE3004 for a module of no level that runs."""
-    if any(isinstance(op, ModelOp) for op in module.ops):
+    if any(isinstance(op, ModelOp | FileOp) for op in module.ops):
         from ge.targets.ascend.om.writer import model_bytes
 
         return OmExecutable(model_bytes(module), strict)

@@ -27,7 +27,7 @@ from ge.targets.ascend.om.container import PartitionType, pack_container, read_c
 from ge.targets.ascend.om.file import OmFile
 from ge.targets.ascend.om.kernel_store import pack_store, read_store
 from ge.targets.ascend.om.proto import ge_ir_pb2, task_pb2
-from ge.targets.ascend.om.reader import read_model, read_module
+from ge.targets.ascend.om.reader import read_model, read_own_module
 from ge.targets.ascend.om.writer import model_bytes
 from ge.targets.onnx.importer import import_model
 from ge.tools.arrays import InputInfo, random_inputs
@@ -83,7 +83,7 @@ class OmTarget(Target):
         progress.at("read model")
         model = read_model(path)
         progress.at("read module")
-        module = read_module(path)
+        module = read_own_module(path)
         verify_module(module)
         progress.at("text")
         check_round_trip(module)

@@ -1,22 +1,47 @@
 """The ``om`` dialect: what an OM file says, as text.
 
-A file is one ``om.model``. It holds, in this order, the constants as one block of bytes (``om.weights``), the kernels
-(``om.kernel``), the graph that viewers show (``om.op``) and what the device does (``om.task``).
+A file of this compiler is one ``om.model``. It holds, in this order, the constants as one block of bytes
+(``om.weights``), the kernels (``om.kernel``), the graph that viewers show (``om.op``) and what the device does
+(``om.task``). A file of any other compiler is one ``om.file``, with its partitions as they are.
 
 | file | what |
 |---|---|
 | ``model.py`` | the model, its weights and its kernels |
 | ``program.py`` | operators and tasks |
 | ``values.py`` | how much memory a value takes |
+| ``container.py`` | files of other compilers: tables, partitions, kernels that are only bytes |
+| ``message.py`` | the messages in those |
 
 :mod:`ge.targets.ascend.om` writes and reads the bytes.
 """
 
 from xdsl.ir import Dialect
 
+from ge.dialects.om.container import BinaryOp, ContainerOp, FileOp, KernelStoreOp, PartitionOp
+from ge.dialects.om.message import MessageAttr
 from ge.dialects.om.model import KernelOp, ModelOp, WeightsOp
 from ge.dialects.om.program import OperatorOp, TaskOp
 
-__all__ = ["KernelOp", "ModelOp", "Om", "OperatorOp", "TaskOp", "WeightsOp"]
+__all__ = [
+    "BinaryOp",
+    "ContainerOp",
+    "FileOp",
+    "KernelOp",
+    "KernelStoreOp",
+    "MessageAttr",
+    "ModelOp",
+    "Om",
+    "OperatorOp",
+    "PartitionOp",
+    "TaskOp",
+    "WeightsOp",
+]
 
-Om = Dialect("om", [ModelOp, WeightsOp, KernelOp, OperatorOp, TaskOp], [])
+Om = Dialect(
+    "om",
+    [
+        *(ModelOp, WeightsOp, KernelOp, OperatorOp, TaskOp),
+        *(FileOp, ContainerOp, PartitionOp, KernelStoreOp, BinaryOp),
+    ],
+    [MessageAttr],
+)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ge.targets.ascend.om.container import Container, PartitionType, pack_container, read_container
+from ge.targets.ascend.om.kernel_store import pack_store
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.ascend.om.proto import task_pb2 as task
 
@@ -121,6 +122,33 @@ def _ops(definition: ir.ModelDef) -> Any:
     return definition.graph[0].op
 
 
+def with_constant(kind: str, of: ir.TensorDescriptor, data: bytes) -> bytes:
+    """The file with one more constant, whose bytes are in it, and an operator that reads it."""
+    constant = op("k", kind, outs=[of])
+    constant.attr["value"].t.desc.CopyFrom(of)
+    constant.attr["value"].t.data = data
+    return changed(lambda m: _ops(m).extend([constant, op("reader", "Identity", ["k:0"], [of], [of])]))
+
+
+def reordered(change: Callable[[Any], object]) -> bytes:
+    """The file with the operator Relu in front of all others."""
+
+    def first(definition: ir.ModelDef) -> None:
+        ops = [*_ops(definition)]
+        change(ops[4])
+        del definition.graph[0].op[:]
+        definition.graph[0].op.extend([ops[4], *ops[:4], ops[5]])
+
+    return changed(first)
+
+
+def shared_libraries(*names: str) -> bytes:
+    """The partition SO_BINS."""
+    head = struct.Struct("<IHHII")
+    binaries = (head.pack(0x5D776EFD, len(name), 0, 0, 4) + name.encode() + b"\x7fELF" for name in names)
+    return struct.pack("<I", len(names)) + b"".join(binaries)
+
+
 _GOOD = packed(parts_of(model()))
 _Y = desc([1, 2, 3, 3])
 
@@ -129,10 +157,39 @@ SAMPLES: dict[str, tuple[bytes, str | list[str]]] = {
     "narrow": (packed(parts_of(model()), wide=False), []),
     "narrow, one partition": (packed(parts_of(model())[:1], wide=False), ["constant 'w' has 0 of its 32 bytes"] * 1),
     "old version": (patched(packed(parts_of(model()), wide=False), 8, struct.pack("<I", 0x10000000)), []),
-    "64-bit table of the old version": (patched(_GOOD, 8, struct.pack("<I", 0x10000000)), "GE5002"),
+    "64-bit table of the old version": (patched(_GOOD, 8, struct.pack("<I", 0x10000000)), []),
+    "wide, one partition": (packed(parts_of(model())[:1]), ["constant 'w' has 0 of its 32 bytes"]),
+    "platform version": (patched(_GOOD, 160, b"3.0.0.0"), []),
+    "bytes behind the name in the header": (patched(_GOOD, 84, b"demo\0\xff\xfe"), []),
+    "bytes in the rest of the header": (patched(_GOOD, 200, b"\x01"), []),
     "bytes in the padding of the table": (patched(_GOOD, 256 + 8 + 4, b"\xcc\xcc\xcc\xcc"), []),
     "order edge": (changed(lambda m: _ops(m)[3].input.append("x:-1")), []),
     "no optional input": (changed(lambda m: (_ops(m)[3].input.__setitem__(2, ""), _ops(m)[3].input_desc.pop())), []),
+    "consumer first": (reordered(lambda relu: relu), []),
+    "consumer first, without a shape": (
+        reordered(lambda relu: relu.input_desc[0].ClearField("shape")),
+        ["shape: one end has none"],
+    ),
+    "constant read as two types": (
+        changed(lambda m: _ops(m).append(op("add", "Add", ["relu:0", "b:0"], [_Y, desc([2], ir.DT_FLOAT16)], [_Y]))),
+        ["element type"],
+    ),
+    "Constant, not Const": (with_constant("Constant", desc([2]), bytes(8)), []),
+    "constant of text": (with_constant("Const", desc([1], ir.DT_STRING), b"abc"), []),
+    "constant of float16": (with_constant("Const", desc([2], ir.DT_FLOAT16), struct.pack("<2e", 1.5, -2)), []),
+    "scalar constant": (with_constant("Const", desc([], ir.DT_INT32), struct.pack("<i", 7)), []),
+    "empty list": (changed(lambda m: setattr(_ops(m)[3].attr["e"].list, "val_type", 2)), []),
+    "expression": (changed(lambda m: setattr(_ops(m)[3].attr["e"], "expression", b"s0")), []),
+    "new element type as attribute": (changed(lambda m: setattr(_ops(m)[3].attr["e"], "dt", 33)), []),
+    "attributes that viewers know": (
+        changed(
+            lambda m: (setattr(_ops(m)[3].attr["device"], "s", b"npu"), setattr(_ops(m)[3].attr["relu_flag"], "b", 1))
+        ),
+        [],
+    ),
+    "kernels": (packed([*parts_of(model()), (3, pack_store({"conv": b"\x7fELF", "": b""}))]), []),
+    "shared libraries": (packed([*parts_of(model()), (5, shared_libraries("a.so", "b.so"))]), []),
+    "no shared libraries": (packed([*parts_of(model()), (5, shared_libraries())]), []),
     "two graphs": (changed(lambda m: m.graph.add(name="sub")), []),
     "graph as attribute": (changed(lambda m: _ops(m)[3].attr["sub"].g.CopyFrom(model().graph[0])), []),
     "data in the constant": (changed(lambda m: setattr(_ops(m)[1].attr["value"].t, "data", bytes(32))), []),
@@ -168,7 +225,10 @@ SAMPLES: dict[str, tuple[bytes, str | list[str]]] = {
         ),
         [],
     ),
-    **{f"partition {kind}": (packed([*parts_of(model()), (kind, bytes(8))]), []) for kind in (5, 13, 25, 26)},
+    **{
+        f"partition {kind}": (packed([*parts_of(model()), (kind, bytes(8))]), [])
+        for kind in (5, 13, 25, 26, 4000000000)
+    },
     "inputs and outputs cut off": (packed([(8, bytes(40)), *parts_of(model())]), []),
     "partition twice": (packed([*parts_of(model()), (2, b"")]), "GE5003"),
     "no model": (packed(parts_of(model())[1:]), "GE5003"),

@@ -56,6 +56,7 @@ class Header(NamedTuple):
 
 
 _HEADER = struct.Struct("<4sII64sIBBBB32sI32sII20sB3xQBB62x")
+HEADER_BYTES = _HEADER.size
 _NAME_BYTES = 31
 """Bytes of the model name in the header; one more is the terminating zero."""
 _SINGLE_MODEL_TYPES = (0, 1)
@@ -140,11 +141,11 @@ def pack_container(
     sizes = [memoryview(data).nbytes for _, data in partitions]
     if wide is None:
         wide = _HEADER.size + 4 + 12 * len(partitions) + sum(sizes) >= _NARROW_LIMIT
-    table = _pack_table([kind for kind, _ in partitions], sizes, wide)
+    table = pack_table([kind for kind, _ in partitions], sizes, wide)
     payload = len(table) + sum(sizes)
     length, model_length = (0, payload) if wide else (payload, 0)
     header = Header(name=_header_name(name), length=length, model_length=model_length)
-    return [_HEADER.pack(*header), table, *(data for _, data in partitions)]
+    return [pack_header(header), table, *(data for _, data in partitions)]
 
 
 def _header_name(name: str) -> bytes:
@@ -157,7 +158,13 @@ def _table_form(wide: bool) -> tuple[int, struct.Struct]:
     return (8, struct.Struct("<I4xQQ")) if wide else (4, struct.Struct("<III"))
 
 
-def _pack_table(kinds: Sequence[int], sizes: Sequence[int], wide: bool) -> bytes:
+def pack_header(header: Header) -> bytes:
+    """The bytes of a header. Raises struct.error when a field does not fit."""
+    return _HEADER.pack(*header)
+
+
+def pack_table(kinds: Sequence[int], sizes: Sequence[int], wide: bool) -> bytes:
+    """The partition table of partitions of these types and sizes that follow each other without a gap."""
     head, entry = _table_form(wide)
     table = struct.pack("<I", len(kinds)).ljust(head, b"\0")
     offset = 0
@@ -196,8 +203,9 @@ def _read_header(view: memoryview, where: str) -> tuple[Header, bool]:
         raise GeError("GE5002", f"the file has {view.nbytes} bytes, less than its header of {_HEADER.size}", where)
     header = Header._make(_HEADER.unpack_from(view))
     _check_kind(header, where)
-    wide = header.version != OLD_VERSION and header.model_length != 0
-    announced, found = header.model_length if wide else header.length, view.nbytes - _HEADER.size
+    found = view.nbytes - _HEADER.size
+    wide = header.model_length == found if header.version == OLD_VERSION else header.model_length != 0
+    announced = header.model_length if wide else header.length
     if announced != found:
         raise GeError("GE5002", f"the header announces {announced} bytes after it, the file has {found}", where)
     return header, wide

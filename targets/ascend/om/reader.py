@@ -25,7 +25,8 @@ from ge.ir.attributes import WeightsAttr
 from ge.ir.errors import GeError
 from ge.ir.locations import fused_loc, name_loc
 from ge.ir.weights import Origin, Weights, map_file
-from ge.targets.ascend.om.container import Container, PartitionType, read_container
+from ge.targets.ascend.om.any_file import file_op
+from ge.targets.ascend.om.container import Container, PartitionType, read_container, read_containers
 from ge.targets.ascend.om.conventions import (
     HOST_KERNEL,
     KERNEL_NAME,
@@ -44,18 +45,68 @@ from ge.targets.ascend.om.messages import read_attribute, read_type
 from ge.targets.ascend.om.model import OmModel, Task, Value
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.ascend.om.proto import task_pb2 as task
+from ge.targets.ascend.om.writer import is_written_as
 
 MessageT = TypeVar("MessageT", bound=Message)
 
 
 def read_model(source: str | Path | Buffer) -> OmModel:
     """The OM file `source` (a path, or its bytes) as plain data. Raises GE1001, GE5001 to GE5008, GE5010 and GE5011."""
-    return _Reader.open(source).model()
+    return _Reader(_open(source)).model()
+
+
+def read_own_module(source: str | Path | Buffer) -> ModuleOp:
+    """The OM file `source` (a path, or its bytes) as a module of one `om.model`. Raises what `read_model` does."""
+    return _Reader(_open(source)).module()
 
 
 def read_module(source: str | Path | Buffer) -> ModuleOp:
-    """The OM file `source` (a path, or its bytes) as a module of one `om.model`. Raises what `read_model` does."""
-    return _Reader.open(source).module()
+    """The OM file `source` (a path, or its bytes) as a module that is written as the same bytes.
+
+    It is one `om.model`, or one `om.file` when another compiler wrote the file, or another program changed it. Raises
+    what `read_model` does for a file of this compiler that contradicts itself, and GE5001 to GE5006 for any.
+    """
+    opened = _open(source)
+    if _is_own(opened):
+        module = _Reader(opened).module()
+        if is_written_as(module, opened.data):
+            return module
+    return ModuleOp([file_op(opened.data, opened.file, opened.where)])
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """An OM file: its bytes, the file that they are in, and how errors name it."""
+
+    data: Buffer
+    file: Path | None
+    where: str
+
+
+def _open(source: str | Path | Buffer) -> _Opened:
+    """Open a file, which is mapped into memory, or bytes. Raises GE1001."""
+    if not isinstance(source, str | Path):
+        return _Opened(source, None, "<bytes>")
+    try:
+        return _Opened(map_file(source), Path(source).resolve(), str(source))
+    except OSError as error:
+        raise GeError("GE1001", f"cannot read '{source}': {error.strerror or error}") from error
+
+
+def _is_own(opened: _Opened) -> bool:
+    """Whether this compiler wrote a file. Raises GE5001 to GE5004 and GE5006."""
+    first, *parts = read_containers(opened.data, opened.where)
+    definition = _decode(first, PartitionType.MODEL_DEF, ir.ModelDef(), opened.where)
+    return not parts and definition.custom_version.startswith(PRODUCER)
+
+
+def _decode(container: Container, kind: PartitionType, message: MessageT, where: str) -> MessageT:
+    """A partition that is one protobuf message. Raises GE5006."""
+    try:
+        message.ParseFromString(bytes(container.partition(kind)))
+    except DecodeError as error:
+        raise GeError("GE5006", f"partition {kind.name} is not the message that it should be", where) from error
+    return message
 
 
 @dataclass(frozen=True)
@@ -80,12 +131,12 @@ class _Operator:
 class _Reader:
     """One OM file being read."""
 
-    def __init__(self, container: Container, file: Path | None, where: str) -> None:
-        self.where = where
-        self.file = file
-        self.container = container
-        definition = self.decode(PartitionType.MODEL_DEF, ir.ModelDef())
-        self.tasks = self.decode(PartitionType.TASK_INFO, task.ModelTaskDef()).task
+    def __init__(self, opened: _Opened) -> None:
+        self.where = where = opened.where
+        self.file = file = opened.file
+        self.container = container = read_container(opened.data, where)
+        definition = _decode(container, PartitionType.MODEL_DEF, ir.ModelDef(), where)
+        self.tasks = _decode(container, PartitionType.TASK_INFO, task.ModelTaskDef(), where).task
         if not definition.custom_version.startswith(PRODUCER):
             raise GeError(
                 "GE5008", f"the file was written by '{definition.custom_version or 'an unknown compiler'}'", where
@@ -103,17 +154,6 @@ class _Reader:
         self.values: dict[str, Value] = {}
         self.operators = [self.operator(op) for op in definition.graph[0].op]
 
-    @classmethod
-    def open(cls, source: str | Path | Buffer) -> _Reader:
-        """Read a file, which is mapped into memory, or bytes."""
-        if not isinstance(source, str | Path):
-            return cls(read_container(source, "<bytes>"), None, "<bytes>")
-        try:
-            data = map_file(source)
-        except OSError as error:
-            raise GeError("GE1001", f"cannot read '{source}': {error.strerror or error}") from error
-        return cls(read_container(data, str(source)), Path(source).resolve(), str(source))
-
     # ------------------------------------------------------------ checks
 
     def contradiction(self, what: str) -> GeError:
@@ -127,16 +167,6 @@ class _Reader:
             yield
         except ValueError as error:
             raise self.contradiction(f"{what}: {error}") from error
-
-    def decode(self, kind: PartitionType, message: MessageT) -> MessageT:
-        """A partition that is one protobuf message."""
-        try:
-            message.ParseFromString(bytes(self.container.partition(kind)))
-        except DecodeError as error:
-            raise GeError(
-                "GE5006", f"partition {kind.name} is not the message that it should be", self.where
-            ) from error
-        return message
 
     def store(self, kind: PartitionType) -> Mapping[str, memoryview]:
         """The kernels of a partition by name."""

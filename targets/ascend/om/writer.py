@@ -1,5 +1,7 @@
 """Writing an `om.model` as an OM file. Equal modules give equal bytes: no time, no path, no hash order is in them.
 
+An `om.file` is written, too, by `any_file.py`.
+
 Where the bytes come from:
 
 | partition | content |
@@ -22,11 +24,12 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, 
 from xdsl.ir import Attribute, OpResult, SSAValue
 
 import ge
-from ge.dialects.om import KernelOp, ModelOp, OperatorOp
+from ge.dialects.om import FileOp, KernelOp, ModelOp, OperatorOp
 from ge.dialects.om.values import Area, value_bytes
 from ge.ir.errors import GeError
 from ge.ir.locations import node_names
 from ge.ir.weights import atomic_write
+from ge.targets.ascend.om.any_file import file_pieces
 from ge.targets.ascend.om.container import MODEL_DEF_VERSION, PartitionType, pack_container
 from ge.targets.ascend.om.conventions import (
     AI_CORE_KERNEL,
@@ -51,11 +54,11 @@ from ge.targets.ascend.om.proto import task_pb2 as task
 
 
 def write_module(module: ModuleOp, path: str | Path) -> None:
-    """Write the `om.model` of a module to the file `path`, which is replaced only by a complete file.
+    """Write the `om.model` or `om.file` of a module to the file `path`, which is replaced only by a complete file.
 
     External weights are written beside it before it appears, in a file that no other weights have the name of: the OM
     file that is there, old or new, always finds its own. Raises GE1003 when a file cannot be written and GE5009 when
-    there is no `om.model`.
+    the module has no form in an OM file.
     """
     model = _only_model(module)
     external = _external_weights(model)
@@ -64,31 +67,51 @@ def write_module(module: ModuleOp, path: str | Path) -> None:
         raise GeError("GE1003", f"external weights need a folder, and '{path}' is no regular file", str(path))
     try:
         with atomic_write(path) as stream:
-            for piece in _model_pieces(model, external):
+            for piece in _pieces(model, external):
                 stream.write(piece)
             stream.flush()  # a full disk is found before the weights file appears
-            if external is not None:
+            if isinstance(model, ModelOp) and external is not None:
                 external.write(path.parent, _weights(model))
     except OSError as error:
         raise GeError("GE1003", f"cannot write '{path}': {error.strerror or error}") from error
 
 
 def model_bytes(module: ModuleOp) -> bytes:
-    """The OM file of the `om.model` of a module, with its weights also when they are external. Raises GE5009."""
-    return b"".join(_model_pieces(_only_model(module), None))
+    """The OM file of a module, with its weights in it also when they are external. Raises GE5009."""
+    return b"".join(_pieces(_only_model(module), None))
 
 
-def _only_model(module: ModuleOp) -> ModelOp:
-    models = [op for op in module.ops if isinstance(op, ModelOp)]
+def is_written_as(module: ModuleOp, data: Buffer) -> bool:
+    """Whether a module is written as these bytes (and a weights file beside them when its weights are external)."""
+    model = _only_model(module)
+    view = memoryview(data).cast("B")
+    position = 0
+    try:
+        for piece in _pieces(model, _external_weights(model)):
+            end = position + memoryview(piece).nbytes
+            if view[position:end] != memoryview(piece).cast("B"):
+                return False
+            position = end
+    except GeError:
+        return False
+    return position == view.nbytes
+
+
+def _only_model(module: ModuleOp) -> ModelOp | FileOp:
+    models = [op for op in module.ops if isinstance(op, ModelOp | FileOp)]
     if len(models) != 1:
         raise GeError("GE5009", f"the module holds {len(models)} om.model")
     return models[0]
 
 
-def _external_weights(model: ModelOp) -> WeightsFile | None:
+def _pieces(model: ModelOp | FileOp, external: WeightsFile | None) -> list[Buffer]:
+    return _model_pieces(model, external) if isinstance(model, ModelOp) else file_pieces(model)
+
+
+def _external_weights(model: ModelOp | FileOp) -> WeightsFile | None:
     """The weights file that a model wants; None when its weights belong into the OM file."""
-    op = model.weights_op
-    if op is None or op.external is None:
+    op = model.weights_op if isinstance(model, ModelOp) else None
+    if not isinstance(model, ModelOp) or op is None or op.external is None:
         return None
     return WeightsFile.of(model.sym_name.data, op.value.data)
 

@@ -85,3 +85,32 @@ om.model @blocks soc "Ascend310P3" memory 0 io 0 outputs [] {
   // expected-error@+1 {{a kernel runs on 1 to 65535 AI Cores, not on 65536}}
   om.task @k for "end" blocks 65536
 }
+
+// -----
+
+om.file {} {
+  // expected-error@+1 {{'TASK_INFO' is here 2 times}}
+  om.container {
+    om.partition "TASK_INFO" #om.message<>
+    om.partition "TASK_INFO" #om.message<>
+  }
+}
+
+// -----
+
+om.file {} {
+  om.container {
+    // expected-error@+1 {{'k' is here 2 times}}
+    om.kernel_store "TBE_KERNELS" {
+      om.binary "k" <"0x00">
+      om.binary "k" <"0x00">
+    }
+  }
+}
+
+// -----
+
+// expected-error@+1 {{om.partition cannot be here}}
+om.file {} {
+  om.partition "TASK_INFO" #om.message<>
+}

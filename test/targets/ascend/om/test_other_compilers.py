@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from om_samples import SAMPLES
 from ge.ir.errors import GeError
 from ge.targets.ascend.om.file import OmFile
 from ge.targets.ascend.om.reader import read_model
+from ge.tools import ge_compiler, ge_run, ge_translate
 from ge.tools.ge_om import run
 from ge.tools.om_inspection import om_facts
 
@@ -39,6 +43,32 @@ def test_samples_are_shown_or_refused(name: str, tmp_path: Path, capsys: pytest.
     run(["extract", str(path), "-o", str(tmp_path / "parts")])
     run(["diff", str(path), str(path)])
     assert "the files say the same" in capsys.readouterr().out
+    ge_compiler.run(["--mode=6", f"--om={path}"])
+    assert capsys.readouterr().out.count("problem: ") == len(found)
+    ge_compiler.run(["--mode=1", f"--om={path}", f"--json={tmp_path / 'model.json'}"])
+    assert json.loads((tmp_path / "model.json").read_text())["name"] == "demo"
+
+
+@pytest.mark.parametrize("name", [name for name, (_, expected) in SAMPLES.items() if isinstance(expected, str)])
+def test_damaged_samples_are_refused_by_every_command(name: str, tmp_path: Path) -> None:
+    """Text holds kernels and messages that cannot be decoded as bytes; the run time reads files of one model only."""
+    data, code = SAMPLES[name]
+    path = str(tmp_path / "sample.om")
+    Path(path).write_bytes(data)
+    commands: dict[str, Callable[[], None]] = {
+        "info": partial(run, ["info", path]),
+        "extract": partial(run, ["extract", path, "-o", str(tmp_path / "parts")]),
+        "mode": partial(ge_compiler.run, ["--mode=6", f"--om={path}"]),
+        "text": partial(ge_translate.run, ["--om-to-mlir", path, "-o", str(tmp_path / "sample.mlir")]),
+        "run": partial(ge_run.run, [path]),
+    }
+    for command, act in commands.items():
+        if command == "text" and name in ("kernels cut off", "tasks are no message"):
+            act()
+            continue
+        with pytest.raises(GeError) as error:
+            act()
+        assert error.value.code == code or (command == "run" and error.value.code in ("GE5004", "GE5008")), command
 
 
 @pytest.mark.parametrize("name", [name for name, (_, expected) in SAMPLES.items() if not isinstance(expected, str)])

@@ -66,10 +66,14 @@ def add_plugin_option(add_argument: Callable[..., Any]) -> None:
 # Errors
 
 
-def run_main(run: Callable[[Sequence[str]], None], args: Sequence[str] | None) -> None:
+def run_main(
+    run: Callable[[Sequence[str]], None],
+    args: Sequence[str] | None,
+    has_traceback: Callable[[BaseException], bool] = lambda _error: True,
+) -> None:
     """Run a command; a user's error is reported on standard error and ends the process with status 1.
 
-    With ``--debug`` among the arguments, the traceback is shown too.
+    With ``--debug`` among the arguments, the traceback is shown too, of those errors that are to have one.
     """
     arguments = list(sys.argv[1:] if args is None else args)
     try:
@@ -80,7 +84,7 @@ def run_main(run: Callable[[Sequence[str]], None], args: Sequence[str] | None) -
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     except (Exception, ArgSpecParseError) as error:
-        if "--debug" in arguments:
+        if any(argument.partition("=")[0] == "--debug" for argument in arguments) and has_traceback(error):
             raise
         fail(error)
 

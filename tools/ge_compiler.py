@@ -239,7 +239,12 @@ def _show(facts: dict[str, Any], agreements: Sequence[Agreement], form: str) -> 
 
 def main(args: Sequence[str] | None = None) -> None:
     """Entry point of the command ``ge-compiler``."""
-    cli.run_main(run, args)
+    cli.run_main(run, args, _is_fault)
+
+
+def _is_fault(error: BaseException) -> bool:
+    """Whether an error may be one of this program, of which ``--debug`` shows the traceback; a user's needs none."""
+    return not isinstance(error, GeError) or error.code in ("GE3012", "GE9001")
 
 
 if __name__ == "__main__":

@@ -180,3 +180,29 @@ def test_the_command_reports_an_error_in_three_lines(capsys: pytest.CaptureFixtu
     assert (
         len(lines) == 3 and "[GE1001]" in lines[0] and lines[1].startswith("  why: ") and lines[2].startswith("  fix: ")
     )
+
+
+@pytest.mark.parametrize("debug", ["--debug", "--debug=stages"])
+def test_debugging_shows_tracebacks_of_faults_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], debug: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        ge_compiler.main(["--model=missing.onnx", debug])
+    assert len(capsys.readouterr().err.splitlines()) == 3
+
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise ValueError("broken")
+
+    monkeypatch.setattr(ge_compiler, "compile_options", fail)
+    with pytest.raises(ValueError, match="broken"):
+        ge_compiler.main(["--model=missing.onnx", debug])
+
+
+def test_stages_go_to_a_folder_of_this_name(
+    model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ge_compiler.run([f"--model={model}", "--debug", "--log=null", "--quiet"])
+    assert len(list((tmp_path / "dump").glob("*.mlir"))) == 11
+    assert capsys.readouterr().err == ""

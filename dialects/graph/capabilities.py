@@ -279,7 +279,14 @@ def _alike(op: UnaryOp | BinaryOp, kind: UnaryKind | BinaryKind) -> Sequence[For
     choices: list[str] = []
     if len(result) == 4 and "trailing" not in forms and _padding_safe(kind, result):
         choices.append("NC1HWC0")
-    if len(result) >= 2 and "channel" not in forms and "trailing" not in forms and _padding_safe(kind, result, -1):
+    if (
+        len(result) >= 2
+        and _padding_safe(kind, result, -1)
+        and all(
+            form in ("same", "scalar") or (form == "trailing" and shape_of(operand)[-2:] == result[-2:])
+            for form, operand in zip(forms, op.operands, strict=True)
+        )
+    ):
         choices.append("FRACTAL_NZ")
     if "channel" not in forms:
         choices.append("ND")

@@ -5,9 +5,10 @@ A fusion is, in this order,
 1. at most one *anchor*, a convolution or matrix product, whose result the other steps take while it is on the chip;
 2. elementwise operations (unary, binary, cast), all on one *space*: the shape and storage format of the result.
 
-An operand from outside has the shape of the space, or spreads over it as a scalar, as one block per channel (NC1HWC0)
-or as one row for all rows (ND); see :func:`ge.dialects.graph.capabilities.broadcast_form`. Only the last step is seen
-outside, so nothing outside can lie between two steps, and there can be no cycle.
+An operand from outside has the shape of the space, or spreads over it as a scalar, as one block per channel (NC1HWC0),
+as one row for all rows (ND) or as one matrix for all matrices (FRACTAL_NZ); see
+:func:`ge.dialects.graph.capabilities.broadcast_form`. Only the last step is seen outside, so nothing outside can lie
+between two steps, and there can be no cycle.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, UnaryOp
 from ge.dialects.graph.movement import CastOp
 from ge.dialects.graph.program import ConstantOp, FusionOp
 from ge.ir.attributes import layout_of
-from ge.maths.layouts import C0
+from ge.maths.layouts import C0, storage_shape
 
 ANCHORS = (Conv2DOp, MatmulOp)
 """What may be the first step, and no other."""
@@ -85,7 +86,9 @@ def _operands_obstacle(steps: Sequence[Operation], result: SSAValue, *, anchored
         if form is None:
             return "an operand spreads in a way that has no kernel"
         if form == "trailing":
-            rows.add(math.prod(shape_of(value)))
+            rows.add(math.prod(storage_shape(layout_of(value.type), shape_of(value))))
+            if anchored and math.prod(shape_of(value)) != math.prod(shape_of(result)[-2:]):
+                return "an operand is not one matrix for all"
     if rows and (len(rows) > 1 or rows.pop() % C0):
         return "rows that spread have other lengths, or do not fill blocks"
     return None

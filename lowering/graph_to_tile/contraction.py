@@ -34,7 +34,7 @@ from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.outline import memory_type
 from ge.lowering.graph_to_tile.spaces import HARMLESS, load_scalar
 from ge.lowering.graph_to_tile.steps import emit_steps, steps_cost
-from ge.maths.layouts import C0
+from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import Contraction, Tiling
 
 
@@ -114,7 +114,7 @@ class FusedSteps:
     def form(self, operand: SSAValue) -> BroadcastForm:
         """How an operand spreads over the result."""
         form = broadcast_form(shape_of(operand), shape_of(self.result))
-        assert form is not None and form != "trailing", "checked: it is no step of a fusion"
+        assert form is not None, "checked: it is no step of a fusion"
         return form
 
     def argument(self, operand: SSAValue, result: GmType) -> GmType:
@@ -123,6 +123,7 @@ class FusedSteps:
             "same": result.sizes,
             "channel": (shape_of(operand)[0], result.sizes[1], 1, C0),
             "scalar": (1,),
+            "trailing": (1, ceil_div(shape_of(operand)[-1], C0), result.sizes[2], C0),
         }
         return memory_type(operand, shapes[self.form(operand)])
 
@@ -262,14 +263,18 @@ class ContractionKernel:
             result = apply_activation(b, b.named("part", part), self.activation)
             block = b.plus(tile.output_block, turn.counter)
             if self.fused is not None:
-                tiles = self._fused_operands(self.fused, (tile.image, block, tile.start), (step, m, C0))
+                in_group = b.plus(tile.block_in_group, turn.counter)
+                tiles = self._fused_operands(self.fused, (tile.image, block, tile.start), in_group, (step, m, C0))
                 result = emit_steps(b, self.fused.steps, {self.fused.result: result, **tiles})
             b.store(b.named("out", result), self.output, [tile.image, block, tile.start, 0], [1, step, m, C0])
 
     def _fused_operands(
-        self, fused: FusedSteps, place: tuple[Index, Index, Index], shape: tuple[int, int, int]
+        self, fused: FusedSteps, place: tuple[Index, Index, Index], in_group: Index, shape: tuple[int, int, int]
     ) -> dict[SSAValue, SSAValue]:
-        """The operands of the fused steps at output blocks and positions; beyond the result they are harmless."""
+        """The operands of the fused steps at output blocks and positions; beyond the result they are harmless.
+
+        A matrix for all those of the result is read at the blocks that are counted in the group.
+        """
         image, block, start = place
         step, m, _ = shape
         _, blocks, plane, _ = gm_type(self.output).sizes
@@ -284,6 +289,10 @@ class ContractionKernel:
                     first = image if gm_type(source).sizes[0] > 1 else 0
                     sizes, fill = (1, step, 1, C0), None if whole_blocks else HARMLESS
                     tiles[operand] = self.b.load(source, (first, block, 0, 0), sizes, fill, shape=sizes[1:])
+                case "trailing":
+                    inside = tiling.tiles_n(problem) * tiling.n1 <= problem.n1 and plane % m == 0
+                    sizes, fill = (1, step, m, C0), None if inside else HARMLESS
+                    tiles[operand] = self.b.load(source, (0, in_group, start, 0), sizes, fill, shape=sizes[1:])
                 case _:
                     sizes, fill = (1, step, m, C0), None if whole_blocks and plane % m == 0 else HARMLESS
                     tiles[operand] = self.b.load(source, (image, block, start, 0), sizes, fill, shape=sizes[1:])

@@ -5,7 +5,7 @@ them before it stores the result. A broadcast operand is
 
 * a scalar: a number in the kernel when it is constant, otherwise one element loaded by every tile;
 * per channel ([1|N, C, 1, 1] in NC1HWC0): one block for all positions of a channel block;
-* trailing ([..., L] in ND): one row of L elements for all rows.
+* trailing ([..., L] in ND): one row of L elements for all rows; or ([..., M, K] in FRACTAL_NZ) matrices for all.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ge.dialects.graph.constants import constant_array
 from ge.dialects.graph.fusing import number_of, tile_operands
 from ge.ir.attributes import layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder
-from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
+from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel, storage_of
 from ge.lowering.graph_to_tile.spaces import Channels, RaggedRows, Rows, Runs, Space
 from ge.lowering.graph_to_tile.steps import emit_steps, steps_cost
 from ge.maths.layouts import C0
@@ -68,8 +68,8 @@ def _space_of(steps: Sequence[Operation], forms: dict[SSAValue, BroadcastForm], 
     row = next((operand for operand, form in forms.items() if form == "trailing"), None)
     if row is None:
         return Runs(result, block_bytes, target)
-    length = math.prod(shape_of(row))
-    ragged = length % C0 and math.prod(shape_of(result)) > length
+    length = math.prod(storage_of(row))
+    ragged = length % C0 and math.prod(storage_of(result)) > length
     return (RaggedRows if ragged else Rows)(result, length, block_bytes, target)
 
 

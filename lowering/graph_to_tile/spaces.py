@@ -4,7 +4,7 @@
 |---|---|---|
 | `Runs` | P blocks of 16 lanes, whatever the storage format; or a run of elements that ends inside a block | none |
 | `Channels` | images x channel blocks x positions x 16 (NC1HWC0) | one block per channel block |
-| `Rows` | rows x columns of a plain tensor | one row |
+| `Rows` | rows x columns of a plain tensor, or matrices x elements in FRACTAL_NZ | one row, or one matrix |
 | `RaggedRows` | the same, for rows that do not fill their last block | one row |
 
 In every space a scalar that is known only when the kernel runs is a tile of one element.
@@ -173,10 +173,10 @@ class Channels(Space):
 
 
 class Rows(Space):
-    """Rows of whole blocks (or a single row) of a plain tensor, with operands that are one row of the same length."""
+    """Rows of whole blocks (or a single row) of a tensor as it is stored, with operands that are one of these rows."""
 
     def __init__(self, result: SSAValue, length: int, block_bytes: int, target: Target) -> None:
-        self.length, self.rows = length, math.prod(shape_of(result)) // length
+        self.length, self.rows = length, math.prod(storage_of(result)) // length
         blocks = _tile_grid(self.rows, ceil_div(length, C0), block_bytes, target)
         self.grid = Grid(blocks.rows, min(length, blocks.columns * C0))
         self.tiles = (ceil_div(length, self.grid.columns), ceil_div(self.rows, self.grid.rows))

@@ -9,11 +9,14 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ge.dialects.graph import MatmulOp, ReshapeOp, TransposeOp
+from ge.dialects.graph import BinaryKind, BinaryOp, MatmulOp, ReshapeOp, TransposeOp
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import joined_axes
+from ge.dialects.graph.fusing import number_of
 from ge.ir.rewriting import apply_rules, erase_if_unused, replace, rewrite_rule
 from ge.maths.layouts import C0
+from ge.passes.graph.chains import replace_chain
+from ge.passes.graph.epilogue import only_user
 
 
 @dataclass(frozen=True)
@@ -25,13 +28,14 @@ class FoldTransposeMatmulPass(ModulePass):
     1. matmul(a, transpose(b)) that exchanges the last two axes → matmul with `transpose_b` of b itself, or of a reshape
        of it where axes of size 1 move, too;
     2. the same where other axes move, too: they still do, in a transposition that leaves the last two in order. Heads
-       that are split are then a view (`propagate-layout`).
+       that are split are then a view (`propagate-layout`);
+    3. a product of the transpose and a number, between → the product first, so that the other cases see the transpose.
 
     Left alone:
 
-    3. a transposition that keeps the last axis, and constants, which are packed beforehand;
-    4. rows of b that do not fill blocks of 16: what pads them would meet what pads the rows of a;
-    5. case 2 when the transposition has another user.
+    4. a transposition that keeps the last axis, and constants, which are packed beforehand;
+    5. rows of b that do not fill blocks of 16: what pads them would meet what pads the rows of a;
+    6. cases 2 and 3 when the transposition, or the product with a number, has another user.
 
     No bit of the result changes.
     """
@@ -39,7 +43,7 @@ class FoldTransposeMatmulPass(ModulePass):
     name = "fold-transpose-matmul"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_rules(op, [fold])
+        apply_rules(op, [fold, scale_before])
 
 
 @rewrite_rule(MatmulOp)
@@ -59,6 +63,24 @@ def fold(op: MatmulOp) -> bool:
     right = rest[-1].y if rest else transpose.x
     replace(op, [*rest, MatmulOp(op.a, right, op.bias, transpose_b=True, activation=op.activation)], fused=[transpose])
     erase_if_unused(transpose)
+    return True
+
+
+@rewrite_rule(BinaryOp)
+def scale_before(op: BinaryOp) -> bool:
+    """Case 3."""
+    number = number_of(op)
+    x = op.b if number is op.a else op.a
+    transpose, user = x.owner, only_user(op.y)
+    if number is None or op.kind.data is not BinaryKind.MUL or shape_of(x) != shape_of(op.y):
+        return False
+    if not isinstance(transpose, TransposeOp) or only_user(x) is not op:
+        return False
+    if not isinstance(user, MatmulOp) or user.b is not op.y:
+        return False
+    scaled = BinaryOp(BinaryKind.MUL, transpose.x, number, activation=op.activation)
+    scaled.location = op.location
+    replace_chain([transpose, op], [scaled, TransposeOp(scaled, transpose.perm.get_values())])
     return True
 
 

@@ -99,6 +99,19 @@ def test_operands_that_spread_as_rows(check: Check, check_small: Check, value: V
     check_all(affine, check, check_small)
 
 
+@pytest.mark.parametrize("mask", [(20, 24), (1, 1, 20, 24), (3, 20, 24)])
+def test_operands_that_spread_as_matrices(
+    mask: tuple[int, ...], check: Check, check_small: Check, value: Value
+) -> None:
+    """In FRACTAL_NZ, also where the last block of columns is not full."""
+
+    def masked() -> FusionOp:
+        scaled = BinaryOp("mul", value((2, 3, 20, 24), NZ), number(0.5))
+        return fuse(scaled, BinaryOp("add", scaled.y, value(mask, NZ)))
+
+    check_all(masked, check, check_small)
+
+
 def test_a_scalar_that_is_computed(check: Check, check_small: Check, value: Value) -> None:
     def scaled() -> FusionOp:
         product = BinaryOp("mul", value((5, 100)), value((1,)))
@@ -202,6 +215,22 @@ def test_a_matrix_product(shape: tuple[int, ...], check: Check, check_small: Che
     check_all(block, check, check_small)
 
 
+@pytest.mark.parametrize("heads", [(2, 3), (5,), (1, 1)])
+@pytest.mark.parametrize("columns", [40, 56, 200])
+def test_a_mask_for_all_matrices(
+    heads: tuple[int, ...], columns: int, check: Check, check_small: Check, value: Value
+) -> None:
+    """One right operand for each matrix, and one for all of them."""
+    for right in ((*heads, 32, columns), (32, columns)):
+
+        def block(right: tuple[int, ...] = right) -> FusionOp:
+            y = MatmulOp(value((*heads, 20, 32), NZ), value(right, NZ))
+            scaled = BinaryOp("mul", y.y, number(0.125))
+            return fuse(y, scaled, BinaryOp("add", scaled.y, value((20, columns), NZ)))
+
+        check_all(block, check, check_small)
+
+
 def test_convolutions_of_resnet_keep_their_cores_busy(check: Check, value: Value) -> None:
     for channels, size, outputs in [(64, 56, 256), (128, 28, 512), (256, 14, 1024), (512, 7, 2048)]:
         y = conv(value, (1, channels, size, size), outputs, 1)
@@ -243,6 +272,9 @@ def test_what_one_kernel_cannot_hold(value: Value) -> None:
 
     x = BinaryOp("add", value((4, 33)), value((33,)))
     assert "do not fill blocks" in (obstacle_of(x, UnaryOp(x.y, "relu")) or "")
+
+    y = MatmulOp(value((2, 3, 4, 16), NZ), value((2, 3, 16, 32), NZ))
+    assert obstacle_of(y, BinaryOp("add", y.y, value((3, 4, 32), NZ))) == "an operand is not one matrix for all"
 
     x = UnaryOp(value((4, 32), dtype=np.float32), "relu")
     assert obstacle_of(x, UnaryOp(x.y, "tanh")) == "a step does not compute on float16"

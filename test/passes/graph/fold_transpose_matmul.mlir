@@ -29,7 +29,7 @@ func.func @main(%q: tensor<1x2x4x16xf32>, %k: tensor<1x8x2x16xf32>) -> tensor<1x
 
 // -----
 
-// Left alone: rows that do not fill blocks (4), the last axis kept (3), a left operand, a second user in case 2 (5).
+// Left alone: rows that do not fill blocks (5), the last axis kept (4), a left operand, a second user in case 2 (6).
 // CHECK-NOT:   transpose_b
 func.func @main(%a: tensor<3x20xf32>, %b: tensor<5x20xf32>, %c: tensor<1x2x4x16xf32>, %k: tensor<1x8x2x16xf32>, %v: tensor<1x8x2x16xf32>) -> (tensor<3x5xf32>, tensor<1x2x4x16xf32>, tensor<20x20xf32>, tensor<1x2x4x8xf32>, tensor<1x2x16x8xf32>) {
   %t = graph.transpose %b perm [1, 0] : (tensor<5x20xf32>) -> tensor<20x5xf32>
@@ -52,4 +52,43 @@ func.func @main(%q: tensor<1x1x4x16xf32>, %k: tensor<1x8x1x16xf32>) -> tensor<1x
   %t = graph.transpose %k perm [0, 2, 3, 1] : (tensor<1x8x1x16xf32>) -> tensor<1x1x16x8xf32> loc("keys")
   %y = graph.matmul %q, %t : (tensor<1x1x4x16xf32>, tensor<1x1x16x8xf32>) -> tensor<1x1x4x8xf32>
   func.return %y : tensor<1x1x4x8xf32>
+}
+
+// -----
+
+// Case 3: keys that are scaled after they are transposed.
+// CHECK:       %[[S:.*]] = graph.binary mul %b, %s : {{.*}} loc("scale")
+// CHECK-NEXT:  graph.matmul %a, %[[S]] transpose_b
+// CHECK-NOT:   graph.transpose
+// CHECK:       func.return
+func.func @main(%a: tensor<2x3x32xf32>, %b: tensor<2x5x32xf32>) -> tensor<2x3x5xf32> {
+  %t = graph.transpose %b perm [0, 2, 1] : (tensor<2x5x32xf32>) -> tensor<2x32x5xf32> loc("keys")
+  %s = graph.constant dense<0.5> : tensor<1xf32>
+  %m = graph.binary mul %t, %s : (tensor<2x32x5xf32>, tensor<1xf32>) -> tensor<2x32x5xf32> loc("scale")
+  %y = graph.matmul %a, %m : (tensor<2x3x32xf32>, tensor<2x32x5xf32>) -> tensor<2x3x5xf32>
+  func.return %y : tensor<2x3x5xf32>
+}
+
+// -----
+
+// Not with a second user, nor of a tensor, nor of a number that gives the result more dimensions, nor for a left operand.
+// CHECK-COUNT-4: graph.transpose
+// CHECK-NOT:     transpose_b
+func.func @main(%a: tensor<2x3x32xf32>, %b: tensor<2x5x32xf32>, %v: tensor<2x32x5xf32>, %c: tensor<5x32xf32>) -> (tensor<2x3x5xf32>, tensor<2x3x5xf32>, tensor<2x32x5xf32>, tensor<2x3x5xf32>, tensor<2x32x3xf32>) {
+  %s = graph.constant dense<0.5> : tensor<1xf32>
+  %t = graph.transpose %b perm [0, 2, 1] : (tensor<2x5x32xf32>) -> tensor<2x32x5xf32>
+  %m = graph.binary mul %t, %s : (tensor<2x32x5xf32>, tensor<1xf32>) -> tensor<2x32x5xf32>
+  %y = graph.matmul %a, %m : (tensor<2x3x32xf32>, tensor<2x32x5xf32>) -> tensor<2x3x5xf32>
+  %u = graph.transpose %b perm [0, 2, 1] : (tensor<2x5x32xf32>) -> tensor<2x32x5xf32>
+  %n = graph.binary mul %u, %v : (tensor<2x32x5xf32>, tensor<2x32x5xf32>) -> tensor<2x32x5xf32>
+  %z = graph.matmul %a, %n : (tensor<2x3x32xf32>, tensor<2x32x5xf32>) -> tensor<2x3x5xf32>
+  %i = graph.constant dense<0.5> : tensor<1x1x1xf32>
+  %w = graph.transpose %c perm [1, 0] : (tensor<5x32xf32>) -> tensor<32x5xf32>
+  %o = graph.binary mul %w, %i : (tensor<32x5xf32>, tensor<1x1x1xf32>) -> tensor<1x32x5xf32>
+  %q = graph.matmul %a, %o : (tensor<2x3x32xf32>, tensor<1x32x5xf32>) -> tensor<2x3x5xf32>
+  %l = graph.transpose %b perm [0, 2, 1] : (tensor<2x5x32xf32>) -> tensor<2x32x5xf32>
+  %k = graph.binary mul %l, %s : (tensor<2x32x5xf32>, tensor<1xf32>) -> tensor<2x32x5xf32>
+  %e = graph.constant dense<1.0> : tensor<2x5x3xf32>
+  %p = graph.matmul %k, %e : (tensor<2x32x5xf32>, tensor<2x5x3xf32>) -> tensor<2x32x3xf32>
+  func.return %y, %z, %m, %q, %p : tensor<2x3x5xf32>, tensor<2x3x5xf32>, tensor<2x32x5xf32>, tensor<2x3x5xf32>, tensor<2x32x3xf32>
 }

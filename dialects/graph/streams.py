@@ -7,7 +7,6 @@ different streams run side by side, unless an event orders them: `graph.record` 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -20,7 +19,7 @@ from ge.dialects.graph.program import HostOp, LaunchOp, check_natural
 from ge.ir.errors import GeError
 from ge.ir.functions import body_of
 from ge.ir.locations import where
-from ge.maths.streams import Step
+from ge.maths.streams import EventError, Step, check_events
 
 
 class EventOp(IRDLOperation):
@@ -99,25 +98,8 @@ def program_steps(program: FuncOp) -> ProgramSteps:
             case _:
                 continue
         operations.append(op)
-    _check_events(operations, steps)
+    try:
+        check_events(steps, in_order=True)
+    except EventError as error:
+        raise GeError("GE3024", str(error), where(operations[error.step])) from error
     return ProgramSteps(tuple(operations), tuple(steps))
-
-
-def _check_events(operations: Sequence[Operation], steps: Sequence[Step]) -> None:
-    """Raise GE3024 unless each event is recorded once, and waited for once, after that."""
-    recorded: dict[int, Operation] = {}
-    waited: set[int] = set()
-    for op, step in zip(operations, steps, strict=True):
-        if step.records is not None:
-            if step.records in recorded:
-                raise GeError("GE3024", f"event {step.records} is recorded twice", where(op))
-            recorded[step.records] = op
-        if step.waits is not None:
-            if step.waits not in recorded:
-                raise GeError("GE3024", f"event {step.waits} is waited for, but nothing before records it", where(op))
-            if step.waits in waited:
-                raise GeError("GE3024", f"event {step.waits} is waited for twice", where(op))
-            waited.add(step.waits)
-    for event, op in recorded.items():
-        if event not in waited:
-            raise GeError("GE3024", f"event {event} is recorded, but nothing waits for it", where(op))

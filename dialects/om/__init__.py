@@ -2,12 +2,13 @@
 
 A file of this compiler is one ``om.model``. It holds, in this order, the constants as one block of bytes
 (``om.weights``), the kernels (``om.kernel``), the graph that viewers show (``om.op``) and what the device does
-(``om.task``). A file of any other compiler is one ``om.file``, with its partitions as they are.
+(``om.task``, ``om.record``, ``om.wait``). A file of any other compiler is one ``om.file``, with its partitions as they
+are.
 
 | file | what |
 |---|---|
 | ``model.py`` | the model, its weights and its kernels |
-| ``program.py`` | operators and tasks |
+| ``program.py`` | operators, tasks and events |
 | ``values.py`` | how much memory a value takes |
 | ``container.py`` | files of other compilers: tables, partitions, kernels that are only bytes |
 | ``message.py`` | the messages in those |
@@ -20,7 +21,7 @@ from xdsl.ir import Dialect
 from ge.dialects.om.container import BinaryOp, ContainerOp, FileOp, KernelStoreOp, PartitionOp
 from ge.dialects.om.message import MessageAttr
 from ge.dialects.om.model import KernelOp, ModelOp, WeightsOp
-from ge.dialects.om.program import OperatorOp, TaskOp
+from ge.dialects.om.program import OperatorOp, RecordOp, TaskOp, WaitOp
 
 __all__ = [
     "BinaryOp",
@@ -33,14 +34,16 @@ __all__ = [
     "Om",
     "OperatorOp",
     "PartitionOp",
+    "RecordOp",
     "TaskOp",
+    "WaitOp",
     "WeightsOp",
 ]
 
 Om = Dialect(
     "om",
     [
-        *(ModelOp, WeightsOp, KernelOp, OperatorOp, TaskOp),
+        *(ModelOp, WeightsOp, KernelOp, OperatorOp, TaskOp, RecordOp, WaitOp),
         *(FileOp, ContainerOp, PartitionOp, KernelStoreOp, BinaryOp),
     ],
     [MessageAttr],

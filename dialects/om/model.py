@@ -14,8 +14,9 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
-from ge.dialects.om.program import Int, OperatorOp, TaskOp, is_operator_attribute
+from ge.dialects.om.program import Int, OperatorOp, RecordOp, TaskOp, WaitOp, is_operator_attribute
 from ge.ir.attributes import WeightsAttr
+from ge.maths.streams import EventError, check_events
 
 
 @irdl_op_definition
@@ -148,8 +149,13 @@ class ModelOp(IRDLOperation):
 
     @property
     def tasks(self) -> Iterator[TaskOp]:
-        """The tasks, in the order in which they run."""
+        """The tasks, in the order in which the streams have them."""
         return (op for op in self.body.block.ops if isinstance(op, TaskOp))
+
+    @property
+    def stream_work(self) -> Iterator[TaskOp | RecordOp | WaitOp]:
+        """What the streams do: tasks and events, each stream in order."""
+        return (op for op in self.body.block.ops if isinstance(op, TaskOp | RecordOp | WaitOp))
 
     def verify_(self) -> None:
         memory, io = self.memory_size.value.data, self.io_size.value.data
@@ -166,6 +172,10 @@ class ModelOp(IRDLOperation):
                 raise VerifyException(f"a task is for operator '{task.operator.data}', which is not in the model")
             if task.kernel.root_reference.data not in kernels:
                 raise VerifyException(f"a task runs kernel {task.kernel}, which is not in the model")
+        try:
+            check_events([op.step for op in self.stream_work])
+        except EventError as error:
+            raise VerifyException(str(error)) from error
 
     def _verify_operators(self) -> None:
         """Names are unique, the inputs are numbered from 0, and the outputs are those of one NetOutput."""

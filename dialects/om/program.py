@@ -1,8 +1,9 @@
-"""Operators and tasks: what the model computes, and the runs of kernels that compute it."""
+"""Operators and tasks: what the model computes, the runs of kernels that compute it, and the events between them."""
 
 from __future__ import annotations
 
 import re
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import cast
 
@@ -31,6 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge.dialects.cube.kernel import MAX_BLOCKS
 from ge.dialects.om.values import NO_OFFSET, Area, result_area
+from ge.maths.streams import Step
 
 NO_TASK = "_no_task"
 """The attribute (true) of an operator that needs no task, because its result is its first operand."""
@@ -38,6 +40,10 @@ NO_TASK = "_no_task"
 _NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_]")
 
 Int = IntegerAttr.constr(i64)
+
+MAX_STREAMS = 1 << 6
+MAX_EVENTS = 1 << 16
+"""How many streams and events a model may have: more than it ever needs, so that a number beyond is an error."""
 
 
 def is_operator_attribute(attr: Attribute) -> bool:
@@ -140,10 +146,11 @@ class OperatorOp(IRDLOperation):
 
 @irdl_op_definition
 class TaskOp(IRDLOperation):
-    """One run of a kernel: ``om.task @conv1 for "conv1" blocks 8``.
+    """One run of a kernel: ``om.task @conv1 for "conv1" blocks 8 stream 1``.
 
-    The kernel's arguments are the operands of the operator named after ``for``, followed by its results. Tasks run in
-    order. ``blocks`` is the number of AI Cores; a kernel of the host has 1.
+    The kernel's arguments are the operands of the operator named after ``for``, followed by its results. Tasks of one
+    stream run in order, those of different streams side by side; without ``stream`` it is stream 0. ``blocks`` is the
+    number of AI Cores; a kernel of the host has 1.
     """
 
     name = "om.task"
@@ -151,18 +158,74 @@ class TaskOp(IRDLOperation):
     kernel = prop_def(FlatSymbolRefAttrConstr)
     operator = prop_def(StringAttr)
     blocks = prop_def(Int)
+    stream = opt_prop_def(Int)
 
-    assembly_format = "$kernel `for` $operator `blocks` $blocks attr-dict"
+    assembly_format = "$kernel `for` $operator `blocks` $blocks (`stream` $stream^)? attr-dict"
 
-    def __init__(self, kernel: str, operator: str, blocks: int) -> None:
+    def __init__(self, kernel: str, operator: str, blocks: int, stream: int = 0) -> None:
         super().__init__(
             properties={
                 "kernel": SymbolRefAttr(kernel),
                 "operator": StringAttr(operator),
                 "blocks": IntegerAttr(blocks, i64),
+                "stream": IntegerAttr(stream, i64) if stream else None,
             }
         )
+
+    @property
+    def step(self) -> Step:
+        """What the stream does."""
+        return Step(0 if self.stream is None else self.stream.value.data)
 
     def verify_(self) -> None:
         if not 1 <= self.blocks.value.data <= MAX_BLOCKS:
             raise VerifyException(f"a kernel runs on 1 to {MAX_BLOCKS} AI Cores, not on {self.blocks.value.data}")
+        if not 0 <= self.step.stream < MAX_STREAMS:
+            raise VerifyException(f"streams have numbers from 0 to {MAX_STREAMS - 1}, not {self.step.stream}")
+
+
+class EventOp(IRDLOperation):
+    """What a stream does with an event."""
+
+    event = prop_def(Int)
+    stream = prop_def(Int)
+
+    def __init__(self, event: int, stream: int) -> None:
+        super().__init__(properties={"event": IntegerAttr(event, i64), "stream": IntegerAttr(stream, i64)})
+
+    @property
+    @abstractmethod
+    def step(self) -> Step:
+        """What the stream does."""
+
+    def verify_(self) -> None:
+        if not 0 <= self.event.value.data < MAX_EVENTS:
+            raise VerifyException(f"events have numbers from 0 to {MAX_EVENTS - 1}, not {self.event.value.data}")
+        if not 0 <= self.step.stream < MAX_STREAMS:
+            raise VerifyException(f"streams have numbers from 0 to {MAX_STREAMS - 1}, not {self.step.stream}")
+
+
+@irdl_op_definition
+class RecordOp(EventOp):
+    """All tasks before it in its stream are done: ``om.record event 0 stream 0``."""
+
+    name = "om.record"
+
+    assembly_format = "`event` $event `stream` $stream attr-dict"
+
+    @property
+    def step(self) -> Step:
+        return Step(self.stream.value.data, records=self.event.value.data)
+
+
+@irdl_op_definition
+class WaitOp(EventOp):
+    """Hold a stream until an event is recorded: ``om.wait event 0 stream 1``."""
+
+    name = "om.wait"
+
+    assembly_format = "`event` $event `stream` $stream attr-dict"
+
+    @property
+    def step(self) -> Step:
+        return Step(self.stream.value.data, waits=self.event.value.data)

@@ -221,6 +221,16 @@ _OPTIONS = {
         "raw formats are not there.",
         "Leave the key out, or prepare the image before the run.",
     ),
+    "GE2045": ErrorKind(
+        "gears are wrong",
+        "Gears are numbers for the sizes that are -1 in --input_shape: at most 100, all different and all alike.",
+        "Write --dynamic_batch_size=1,2 or --dynamic_image_size='224,224;448,448' or --dynamic_dims='1,64;8,128'.",
+    ),
+    "GE2046": ErrorKind(
+        "shapes that change are not compiled",
+        "An OM file of this compiler runs with one shape for each input: one gear, and no ranges of sizes.",
+        "Give one shape with --input_shape, and compile a file for each shape that is needed.",
+    ),
 }
 
 _IR = {
@@ -311,6 +321,12 @@ _IR = {
         "The shape function or decomposition that a plug-in gives for the operator raised an error, or gave something "
         "else than shapes or values.",
         "Correct the plug-in; the place is that of the registration.",
+    ),
+    "GE3018": ErrorKind(
+        "passes cannot be judged",
+        "With --verify-numerics the module runs on random inputs; it refused all that were drawn, or gave nothing that "
+        "could be compared.",
+        "Try another --seed, or give shapes that the model takes: --infer-shapes='input-shape=\"x:1,3,224,224\"'.",
     ),
     "GE3020": ErrorKind(
         "rule file cannot be parsed",
@@ -450,6 +466,11 @@ _OM_FILE: dict[str, ErrorKind] = {
         "weights file is not that of the model",
         "Its size or its SHA-256 is not the one that the OM file says: it is damaged, cut short, or of another model.",
         "Copy the weights file again, or compile the model again.",
+    ),
+    "GE5012": ErrorKind(
+        "streams of the OM file wait for each other",
+        "Each stream waits for an event that another one records only after what it waits for itself.",
+        "Compile the model again.",
     ),
     "GE5020": ErrorKind(
         "binary is not an encoded kernel",

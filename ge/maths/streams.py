@@ -213,8 +213,36 @@ class DeadlockError(ValueError):
     """No stream can go on. ``blocked`` are the steps that wait for events that nobody records any more."""
 
     def __init__(self, blocked: Sequence[int]) -> None:
-        super().__init__(f"steps {', '.join(map(str, blocked))} wait for each other")
-        self.blocked = tuple(blocked)
+        super().__init__(f"steps {', '.join(map(str, sorted(blocked)))} wait for each other")
+        self.blocked = tuple(sorted(blocked))
+
+
+class EventError(ValueError):
+    """An event makes no sense at a step."""
+
+    def __init__(self, what: str, step: int) -> None:
+        super().__init__(what)
+        self.step = step
+
+
+def check_events(steps: Sequence[Step], in_order: bool = False) -> None:
+    """Raise :class:`EventError` unless each event is recorded once and waited for once; ``in_order``: after that."""
+    recorded = {step.records: index for index, step in enumerate(steps) if step.records is not None}
+    waited: set[int] = set()
+    for index, step in enumerate(steps):
+        if step.records is not None and recorded[step.records] != index:
+            raise EventError(f"event {step.records} is recorded twice", recorded[step.records])
+        if step.waits is None:
+            continue
+        if step.waits not in recorded or (in_order and recorded[step.waits] > index):
+            before = " before" if in_order else ""
+            raise EventError(f"event {step.waits} is waited for, but nothing{before} records it", index)
+        if step.waits in waited:
+            raise EventError(f"event {step.waits} is waited for twice", index)
+        waited.add(step.waits)
+    for event, index in recorded.items():
+        if event not in waited:
+            raise EventError(f"event {event} is recorded, but nothing waits for it", index)
 
 
 def interleaving(steps: Sequence[Step], random: Random | None = None) -> list[int]:
@@ -262,3 +290,28 @@ def clocks(steps: Sequence[Step], order: Sequence[int] | None = None) -> list[Cl
             clock = (*clock[: step.stream], clock[step.stream] + 1, *clock[step.stream + 1 :])
         known[step.stream] = clock
     return found
+
+
+def schedule_of(steps: Sequence[Step], order: Sequence[int] | None = None) -> Schedule:
+    """The tasks among steps with their streams and events; ``order`` is any order that is possible.
+
+    An event stands for the last task before its record, or, where that stream has only waited since, for what it
+    waited for.
+    """
+    numbers = [index for index, step in enumerate(steps) if step.is_task]
+    task_of = {index: number for number, index in enumerate(numbers)}
+    last: dict[int, int] = {}
+    waiting: dict[int, list[int]] = {}
+    told: dict[int, list[int]] = {}
+    events: list[tuple[int, int]] = []
+    for index in range(len(steps)) if order is None else order:
+        step = steps[index]
+        if step.records is not None:
+            own = [last[step.stream]] if step.stream in last else []
+            told[step.records] = [*own, *waiting.get(step.stream, ())]
+        if step.waits is not None:
+            waiting.setdefault(step.stream, []).extend(told[step.waits])
+        if step.is_task:
+            last[step.stream] = task_of[index]
+            events += [(source, task_of[index]) for source in waiting.pop(step.stream, ())]
+    return Schedule(tuple(steps[index].stream for index in numbers), tuple(events), len(events))

@@ -9,6 +9,7 @@ The function becomes the graph that viewers show, and the list of tasks:
 | ``graph.launch`` | of the launch's ``op_type`` | runs the ``cube.kernel``, which moves into an ``om.kernel`` |
 | ``graph.host`` | of the operation inside, ``HostCall`` for several | runs the region, which becomes an ``om.kernel`` |
 | ``graph.view`` | ``Reshape`` without a task | |
+| ``graph.record``, ``graph.wait`` | | the event, in its stream |
 | ``func.return`` | ``NetOutput`` | |
 
 Operators are named after the model nodes in their location. Nothing else of the module is left.
@@ -35,8 +36,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from ge.dialects import om
 from ge.dialects.cube.kernel import CubeKernelOp
-from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, ViewOp
+from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, RecordOp, ViewOp, WaitOp
+from ge.dialects.graph.streams import program_steps, stream_of
 from ge.dialects.om import KernelOp, ModelOp, OperatorOp, TaskOp, WeightsOp
 from ge.dialects.om.program import NO_TASK
 from ge.ir.attributes import WeightsAttr
@@ -86,16 +89,17 @@ class _Builder:
     weights: bytearray = field(default_factory=bytearray)
     kernels: dict[str, KernelOp] = field(default_factory=dict[str, KernelOp])
     operators: list[OperatorOp] = field(default_factory=list[OperatorOp])
-    tasks: list[TaskOp] = field(default_factory=list[TaskOp])
+    tasks: list[TaskOp | om.RecordOp | om.WaitOp] = field(default_factory=list[TaskOp | om.RecordOp | om.WaitOp])
     values: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     labels: dict[Operation, str] = field(default_factory=dict[Operation, str])
     taken: set[str] = field(default_factory=set[str])
 
     def model(self, name: str, soc: str) -> ModelOp:
-        """The model of the whole program."""
+        """The model of the whole program. Raises GE3024 and what the methods below do."""
         self.weights = bytearray(self.size("graph.weight_size"))
         self.add_inputs()
         self.name_operators()
+        program_steps(self.program)
         for op in self.program.body.block.ops:
             match op:
                 case ConstantOp():
@@ -106,6 +110,10 @@ class _Builder:
                     self.add_host(op)
                 case ViewOp():
                     self.add(op, op.offset, {NO_TASK: BoolAttr.from_bool(True)})
+                case RecordOp():
+                    self.tasks.append(om.RecordOp(op.event.value.data, op.stream.value.data))
+                case WaitOp():
+                    self.tasks.append(om.WaitOp(op.event.value.data, op.stream.value.data))
                 case ReturnOp():
                     self.add(op, None)
                 case _:
@@ -135,7 +143,8 @@ class _Builder:
 
         What computes is named first, so that a conversion or a constant made for it gets the longer name.
         """
-        operations = [op for op in self.program.body.block.ops if not isinstance(op, ReturnOp)]
+        unnamed = (ReturnOp, RecordOp, WaitOp)
+        operations = [op for op in self.program.body.block.ops if not isinstance(op, unnamed)]
         for op in sorted(operations, key=lambda op: _kind(op) in _HELPERS):
             names = node_names(op)
             name = names[0] if names else _kind(op)
@@ -200,7 +209,7 @@ class _Builder:
             self.kernels[name] = KernelOp(name, kernel)
         attributes = {} if op.op_attrs is None else operator_attributes(op.op_attrs.data)
         operator = self.add(op, op.offsets, attributes)
-        self.tasks.append(TaskOp(name, operator.label.data, op.blocks.value.data))
+        self.tasks.append(TaskOp(name, operator.label.data, op.blocks.value.data, stream_of(op)))
 
     def add_host(self, op: HostOp) -> None:
         """Add work of the host with its task and its kernel."""
@@ -208,7 +217,7 @@ class _Builder:
         operator = self.add(op, op.offsets, operator_attributes(inside[0].properties) if len(inside) == 1 else {})
         name = f"host.{operator.label.data}"
         self.kernels[name] = KernelOp(name, _host_function(name, op))
-        self.tasks.append(TaskOp(name, operator.label.data, 1))
+        self.tasks.append(TaskOp(name, operator.label.data, 1, stream_of(op)))
 
 
 def _kind(op: Operation) -> str:

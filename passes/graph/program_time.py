@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
@@ -13,7 +13,7 @@ from ge.dialects.graph import HostOp, LaunchOp
 from ge.dialects.graph.streams import TaskOp, program_steps
 from ge.dialects.om.values import value_bytes
 from ge.ir.functions import body_of
-from ge.maths.streams import Machine, Schedule, Task, makespan, single_stream
+from ge.maths.streams import Machine, Schedule, Task, makespan, schedule_of, single_stream
 from ge.passes.graph.plan_memory import value_roots
 from ge.targets.ascend.soc import Soc
 
@@ -55,7 +55,11 @@ def program_time(program: FuncOp, soc: Soc) -> ProgramTime:
             tasks.append(Task(launch_cycles(op, soc), cores, tuple(sorted(needs)), soc.launch_cycles))
         else:
             tasks.append(Task(0, 0, tuple(sorted(needs))))
-    return ProgramTime(tuple(operations), tuple(tasks), _schedule(program, tasks), Machine(soc.cores, soc.event_cycles))
+    schedule = schedule_of(program_steps(program).steps)
+    streams = schedule.streams
+    across = sum(streams[need] != streams[index] for index, task in enumerate(tasks) for need in task.needs)
+    schedule = replace(schedule, dependencies=across)
+    return ProgramTime(tuple(operations), tuple(tasks), schedule, Machine(soc.cores, soc.event_cycles))
 
 
 def launch_cycles(op: LaunchOp, soc: Soc) -> int:
@@ -68,24 +72,3 @@ def launch_cycles(op: LaunchOp, soc: Soc) -> int:
 
 def _bytes(values: Sequence[SSAValue]) -> int:
     return sum(value_bytes(value.type) or 0 for value in values)
-
-
-def _schedule(program: FuncOp, tasks: Sequence[Task]) -> Schedule:
-    """The streams and events of a program. An event that no task is before, or behind, orders nothing."""
-    steps = program_steps(program).steps
-    streams: list[int] = []
-    last: dict[int, int] = {}
-    recorded: dict[int, int] = {}
-    waiting: dict[int, list[int]] = {}
-    events: list[tuple[int, int]] = []
-    for step in steps:
-        if step.records is not None and step.stream in last:
-            recorded[step.records] = last[step.stream]
-        if step.waits in recorded:
-            waiting.setdefault(step.stream, []).append(recorded[step.waits])
-        if step.is_task:
-            index = last[step.stream] = len(streams)
-            streams.append(step.stream)
-            events += [(source, index) for source in waiting.pop(step.stream, ())]
-    across = sum(streams[need] != streams[index] for index, task in enumerate(tasks) for need in task.needs)
-    return Schedule(tuple(streams), tuple(events), across)

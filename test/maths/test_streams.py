@@ -10,14 +10,17 @@ from hypothesis import strategies as st
 
 from ge.maths.streams import (
     DeadlockError,
+    EventError,
     Machine,
     Schedule,
     Step,
     Task,
     assign_streams,
+    check_events,
     clocks,
     interleaving,
     makespan,
+    schedule_of,
     single_stream,
     start_times,
     with_events,
@@ -98,6 +101,22 @@ def test_any_interleaving_keeps_what_the_clocks_say(program: tuple[list[Task], S
 
 
 @settings(deadline=None)
+@given(scheduled(), st.integers(0, 1 << 32))
+def test_steps_say_what_the_schedule_does(program: tuple[list[Task], Schedule], seed: int) -> None:
+    steps, _ = steps_of(program[1])
+    for order in (None, interleaving(steps, Random(seed))):
+        found = schedule_of(steps, order)
+        assert found.streams == program[1].streams
+        assert sorted(found.events) == sorted(program[1].events)
+
+
+def test_an_event_passes_on_what_its_stream_has_waited_for() -> None:
+    steps = [Step(0), Step(0, records=0), Step(1, waits=0), Step(1, records=1), Step(2, waits=1), Step(2)]
+    assert schedule_of(steps).events == ((0, 1),)
+    assert clocks(steps)[5] == (1, 0, 0)
+
+
+@settings(deadline=None)
 @given(scheduled())
 def test_the_order_of_the_list_is_taken_where_it_can_be(program: tuple[list[Task], Schedule]) -> None:
     steps, _ = steps_of(program[1])
@@ -164,6 +183,22 @@ def test_a_chain_stays_in_one_stream(cycles: list[int]) -> None:
 def test_an_event_that_follows_from_others_is_left_out() -> None:
     tasks = [Task(1, 1), Task(1, 1, (0,)), Task(1, 1, (0, 1))]
     assert with_events(tasks, (0, 1, 2)) == Schedule((0, 1, 2), ((0, 1), (1, 2)), 3)
+
+
+@pytest.mark.parametrize(
+    ("steps", "what", "place"),
+    [
+        ([Step(0, waits=0)], "event 0 is waited for, but nothing before records it", 0),
+        ([Step(0, waits=0), Step(1, records=0)], "event 0 is waited for, but nothing before records it", 0),
+        ([Step(0, records=0), Step(0, records=0), Step(1, waits=0)], "event 0 is recorded twice", 1),
+        ([Step(0, records=0), Step(1, waits=0), Step(1, waits=0)], "event 0 is waited for twice", 2),
+        ([Step(0), Step(0, records=4)], "event 4 is recorded, but nothing waits for it", 1),
+    ],
+)
+def test_events_without_sense_are_found(steps: list[Step], what: str, place: int) -> None:
+    with pytest.raises(EventError, match=what) as error:
+        check_events(steps, in_order=True)
+    assert error.value.step == place
 
 
 def test_streams_that_wait_for_each_other_are_found() -> None:

@@ -14,8 +14,8 @@ BASE_ADDRESS: Mapping[Area, int] = {Area.MEMORY: 1 << 40, Area.WEIGHTS: 2 << 40}
 HOST_ADDRESS = 0
 """The address of a value that lives on the host."""
 
-KERNEL_TASK = 0
-"""`TaskDef.type` of a kernel launch."""
+KERNEL_TASK, RECORD_TASK, WAIT_TASK = 0, 1, 2
+"""`TaskDef.type` of a kernel launch, of the record of an event, and of the wait for one."""
 AI_CORE_KERNEL = 2
 """`KernelContext.kernel_type` TE: a kernel of the AI Cores."""
 HOST_KERNEL = 8

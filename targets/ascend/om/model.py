@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute
 
 from ge.dialects.om.values import Area
+from ge.maths.streams import Step
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Task:
-    """One run of a kernel."""
+    """One run of a kernel; its step says in which stream."""
 
     operator: str
     kind: str
@@ -52,5 +53,7 @@ class OmModel:
     inputs: Mapping[str, Value]
     outputs: Mapping[str, Value]
     tasks: tuple[Task, ...]
+    steps: tuple[Step, ...]
+    """What the streams do: the tasks in the same order, and the events between them."""
     core_kernels: Mapping[str, memoryview]
     host_kernels: Mapping[str, memoryview]

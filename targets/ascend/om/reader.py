@@ -7,7 +7,7 @@ is one error of the group GE5xxx. The bytes of weights and kernels are views of 
 from __future__ import annotations
 
 import struct
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +18,14 @@ from typing_extensions import Buffer
 from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, IntegerAttr, LocationAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ge.dialects.om import ModelOp, OperatorOp, TaskOp, WeightsOp
+from ge.dialects.om import ModelOp, OperatorOp, RecordOp, TaskOp, WaitOp, WeightsOp
 from ge.dialects.om.program import NO_TASK
 from ge.dialects.om.values import NO_OFFSET, Area, result_area, value_bytes
 from ge.ir.attributes import WeightsAttr
 from ge.ir.errors import GeError
 from ge.ir.locations import fused_loc, name_loc
 from ge.ir.weights import Origin, Weights, map_file
+from ge.maths.streams import DeadlockError, Step
 from ge.targets.ascend.om.any_file import file_op
 from ge.targets.ascend.om.container import Container, PartitionType, read_container, read_containers
 from ge.targets.ascend.om.conventions import (
@@ -34,6 +35,8 @@ from ge.targets.ascend.om.conventions import (
     NODE_NAMES,
     OUTPUT_NAMES,
     PRODUCER,
+    RECORD_TASK,
+    WAIT_TASK,
     WRITTEN_ATTRIBUTES,
     address,
 )
@@ -45,6 +48,7 @@ from ge.targets.ascend.om.messages import read_attribute, read_type
 from ge.targets.ascend.om.model import OmModel, Task, Value
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.ascend.om.proto import task_pb2 as task
+from ge.targets.ascend.om.task_info import read_steps, unready
 from ge.targets.ascend.om.writer import is_written_as
 
 MessageT = TypeVar("MessageT", bound=Message)
@@ -119,10 +123,6 @@ class _Operator:
     outputs: tuple[Value, ...]
     attributes: Mapping[str, Attribute]
 
-    def edges(self) -> tuple[str, tuple[Value, ...], tuple[Value, ...]]:
-        """Its name, operands and results."""
-        return self.label, self.inputs, self.outputs
-
     def strings(self, name: str) -> tuple[str, ...]:
         """The strings of a list attribute; none when it is not there."""
         return _strings(self.attributes.get(name))
@@ -136,7 +136,7 @@ class _Reader:
         self.file = file = opened.file
         self.container = container = read_container(opened.data, where)
         definition = _decode(container, PartitionType.MODEL_DEF, ir.ModelDef(), where)
-        self.tasks = _decode(container, PartitionType.TASK_INFO, task.ModelTaskDef(), where).task
+        self.task_info = _decode(container, PartitionType.TASK_INFO, task.ModelTaskDef(), where)
         if not definition.custom_version.startswith(PRODUCER):
             raise GeError(
                 "GE5008", f"the file was written by '{definition.custom_version or 'an unknown compiler'}'", where
@@ -246,19 +246,28 @@ class _Reader:
             *(operator.inputs, operator.outputs, operator.strings(NODE_NAMES)),
         )
 
-    def check_order(self, tasks: Sequence[Task], end: _Operator) -> None:
-        """Check that whatever a task reads, and every output, is there by then; views are what they are views of."""
+    def check_order(self, tasks: Sequence[Task], steps: Sequence[Step], end: _Operator) -> None:
+        """Check that whatever a task reads, and every output, is certain to be there by then.
+
+        Views are what they are views of. Raises GE5012 for streams that wait for each other.
+        """
         source = {value.name: value.name for value in self.values.values()}
         for operator in self.operators:
             if NO_TASK in operator.attributes:
                 source.update((value.name, source[operator.inputs[0].name]) for value in operator.outputs)
         given = [operator for operator in self.operators if operator.kind in ("Data", "Const")]
         made = {value.name for operator in given for value in operator.outputs}
-        for reader, inputs, outputs in (*((each.operator, each.inputs, each.outputs) for each in tasks), end.edges()):
-            missing = next((value.name for value in inputs if source[value.name] not in made), None)
-            if missing is not None:
-                raise self.contradiction(f"'{reader}' reads '{missing}', which no task before it makes")
-            made.update(value.name for value in outputs)
+        try:
+            missing = unready(tasks, steps, made, source)
+        except DeadlockError as error:
+            blocked = ", ".join(f"{index} (stream {steps[index].stream})" for index in error.blocked)
+            raise GeError("GE5012", f"tasks {blocked} wait for events of each other", self.where) from error
+        if missing is not None:
+            raise self.contradiction(f"'{missing[0]}' reads '{missing[1]}', which no task before it makes")
+        made.update(value.name for each in tasks for value in each.outputs)
+        for value in end.inputs:
+            if source[value.name] not in made:
+                raise self.contradiction(f"'{end.label}' reads '{value.name}', which no task makes")
 
     def check_inout_info(self, inputs: Mapping[str, Value], outputs: Mapping[str, Value]) -> None:
         """Check that MODEL_INOUT_INFO, which older files do not have, says what the graph says."""
@@ -287,8 +296,11 @@ class _Reader:
         if any(len(operator.outputs) != 1 for operator in data):
             raise self.contradiction("an operator Data has other than one result")
         self.check_inout_info({each.label: each.outputs[0] for each in data}, dict(zip(names, end.inputs, strict=True)))
-        tasks = tuple(self.launch(message) for message in self.tasks)
-        self.check_order(tasks, end)
+        with self.checked("the streams"):
+            steps = read_steps(self.task_info)
+        events = (RECORD_TASK, WAIT_TASK)
+        tasks = tuple(self.launch(message) for message in self.task_info.task if message.type not in events)
+        self.check_order(tasks, steps, end)
         return OmModel(
             name=self.name,
             soc=self.string("soc_version"),
@@ -297,6 +309,7 @@ class _Reader:
             inputs={operator.label: operator.outputs[0] for operator in data},
             outputs=dict(zip(names, end.inputs, strict=True)),
             tasks=tasks,
+            steps=tuple(steps),
             core_kernels=self.core_kernels,
             host_kernels=self.host_kernels,
         )
@@ -312,7 +325,8 @@ class _Reader:
         body += [decode_host_kernel(name, bytes(self.host_kernels[name]), types) for name, types in results.items()]
         values: dict[str, SSAValue] = {}
         body += [_operator_op(operator, values) for operator in self.operators]
-        body += [TaskOp(entry.kernel, entry.operator, entry.blocks) for entry in model.tasks]
+        tasks = iter(model.tasks)
+        body += [_stream_op(step, tasks) for step in model.steps]
         io_size = self.integer("zero_copy_memory_size")
         op = ModelOp(self.name, model.soc, self.memory_size, io_size, tuple(model.outputs), body)
         op.attributes.update({name: each for name, each in self.attributes.items() if name not in WRITTEN_ATTRIBUTES})
@@ -327,6 +341,16 @@ class _Reader:
             return Weights(self.weights, self.weights.nbytes, origin, self.external.digest)
         offset = self.container.offset(PartitionType.WEIGHTS_DATA)
         return Weights(self.weights, self.weights.nbytes, Origin(self.file, offset))
+
+
+def _stream_op(step: Step, tasks: Iterator[Task]) -> Operation:
+    """The operation of a step; a task takes the next of the tasks."""
+    if step.records is not None:
+        return RecordOp(step.records, step.stream)
+    if step.waits is not None:
+        return WaitOp(step.waits, step.stream)
+    entry = next(tasks)
+    return TaskOp(entry.kernel, entry.operator, entry.blocks, step.stream)
 
 
 def _operator_op(operator: _Operator, values: dict[str, SSAValue]) -> OperatorOp:

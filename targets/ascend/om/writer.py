@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr, 
 from xdsl.ir import Attribute, OpResult, SSAValue
 
 import ge
-from ge.dialects.om import FileOp, KernelOp, ModelOp, OperatorOp
+from ge.dialects.om import FileOp, KernelOp, ModelOp, OperatorOp, RecordOp, TaskOp
 from ge.dialects.om.values import Area, value_bytes
 from ge.ir.errors import GeError
 from ge.ir.locations import node_names
@@ -40,6 +40,8 @@ from ge.targets.ascend.om.conventions import (
     NODE_NAMES,
     OUTPUT_NAMES,
     PRODUCER,
+    RECORD_TASK,
+    WAIT_TASK,
     WEIGHTS_FILE,
     WEIGHTS_SHA256,
     address,
@@ -160,12 +162,13 @@ def _model_def(model: ModelOp, weight_size: int) -> ir.ModelDef:
     message = ir.ModelDef(
         name=model.sym_name.data, version=MODEL_DEF_VERSION, custom_version=f"{PRODUCER} {ge.__version__}"
     )
+    streams, events = _stream_counts(model)
     attributes: dict[str, Attribute] = {
         "memory_size": model.memory_size,
         "weight_size": IntegerAttr(weight_size, i64),
         "zero_copy_memory_size": model.io_size,
-        "stream_num": IntegerAttr(1, i64),
-        "event_num": IntegerAttr(0, i64),
+        "stream_num": IntegerAttr(streams, i64),
+        "event_num": IntegerAttr(events, i64),
         "label_num": IntegerAttr(0, i64),
         "soc_version": model.soc,
         "task_gen_base_addr": IntegerAttr(BASE_ADDRESS[Area.MEMORY], i64),
@@ -176,9 +179,9 @@ def _model_def(model: ModelOp, weight_size: int) -> ir.ModelDef:
     for name, attr in attributes.items():
         write_attribute(attr, message.attr[name])
     graph = message.graph.add(name=model.sym_name.data)
-    kernel_of = {op.operator.data: op.kernel.root_reference for op in model.tasks}
+    task_of = {op.operator.data: op for op in model.tasks}
     for number, op in enumerate(model.operators):
-        _write_operator(op, number, kernel_of.get(op.label.data), graph.op.add())
+        _write_operator(op, number, task_of.get(op.label.data), graph.op.add())
         if op.kind.data == "Data":
             graph.input.append(f"{op.label.data}:0")
         if op.kind.data == "NetOutput":
@@ -197,7 +200,7 @@ def _producer(value: SSAValue) -> tuple[OperatorOp, int]:
     return value.op, value.index
 
 
-def _write_operator(op: OperatorOp, number: int, kernel: StringAttr | None, message: ir.OpDef) -> None:
+def _write_operator(op: OperatorOp, number: int, run: TaskOp | None, message: ir.OpDef) -> None:
     message.name, message.type, message.id = op.label.data, op.kind.data, number
     for value in op.inputs:
         producer, index = _producer(value)
@@ -220,8 +223,9 @@ def _write_operator(op: OperatorOp, number: int, kernel: StringAttr | None, mess
     attributes = dict(op.attributes)
     if names := node_names(op):
         attributes[NODE_NAMES] = ArrayAttr(StringAttr(name) for name in names)
-    if kernel is not None:
-        attributes[KERNEL_NAME] = kernel
+    if run is not None:
+        attributes[KERNEL_NAME] = run.kernel.root_reference
+        message.stream_id = run.step.stream
     for name, attr in attributes.items():
         write_attribute(attr, message.attr[name])
 
@@ -238,20 +242,34 @@ def _write_value(value: SSAValue, message: ir.TensorDescriptor) -> None:
 # ---------------------------------------------------------------- the tasks
 
 
+def _stream_counts(model: ModelOp) -> tuple[int, int]:
+    """The number of streams, at least 1, and that of events."""
+    steps = [op.step for op in model.stream_work]
+    streams = max((step.stream for step in steps), default=0) + 1
+    return streams, max((step.records for step in steps if step.records is not None), default=-1) + 1
+
+
 def _task_info(model: ModelOp, weight_size: int) -> task.ModelTaskDef:
+    streams, events = _stream_counts(model)
     message = task.ModelTaskDef(
         memory_size=model.memory_size.value.data,
         weight_size=weight_size,
-        stream_num=1,
+        stream_num=streams,
+        event_num=events,
         base_addr=BASE_ADDRESS[Area.MEMORY],
         weight_addr=BASE_ADDRESS[Area.WEIGHTS],
     )
     operators = {op.label.data: (number, op) for number, op in enumerate(model.operators)}
     on_host = {kernel.sym_name.data: kernel.runs_on_host for kernel in model.kernels}
-    for number, op in enumerate(model.tasks):
+    for number, op in enumerate(model.stream_work):
+        entry = message.task.add(id=number, stream_id=op.step.stream)
+        if not isinstance(op, TaskOp):
+            entry.type = RECORD_TASK if isinstance(op, RecordOp) else WAIT_TASK
+            entry.event_id = op.event.value.data
+            continue
         operator_number, operator = operators[op.operator.data]
         values = [*operator.inputs, *operator.outputs]
-        entry = message.task.add(id=number, type=KERNEL_TASK)
+        entry.type = KERNEL_TASK
         kernel = entry.kernel
         kernel.kernel_name = kernel.stub_func = op.kernel.root_reference.data
         kernel.block_dim = op.blocks.value.data

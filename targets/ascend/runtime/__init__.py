@@ -16,6 +16,7 @@ is read.
 | module | what |
 |---|---|
 | ``model`` | a loaded model: memory, inputs, tasks, outputs |
+| ``order`` | how streams take turns |
 | ``memory`` | device memory: the weights once, the values for each run in progress |
 | ``inputs`` | checking and naming the arrays of the caller |
 | ``taps`` | values inside the model, by the names of nodes |
@@ -27,6 +28,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from ge.ir.errors import GeError
 from ge.targets.ascend.om.reader import read_model
@@ -46,12 +48,19 @@ class Runtime:
 
     ``threads`` is how many runs of one model may be in progress at once (default: one for each processor); a run from
     one more thread waits. With ``profile=False`` cycles are not counted. With ``strict``, memory begins as NaN instead
-    of zero and the simulator checks every access and every hazard. None of these changes a result. Raises GE6001 for a
-    device that does not exist, and GE2006 for fewer threads than one.
+    of zero and the simulator checks every access and every hazard. The streams of a model take turns in the order of
+    the file; with ``interleaving``, a seed, in another of the possible orders in each run. None of these changes a
+    result. Raises GE6001 for a device that does not exist, and GE2006 for fewer threads than one.
     """
 
     def __init__(
-        self, device: str = "npu", *, threads: int | None = None, profile: bool = True, strict: bool = False
+        self,
+        device: str = "npu",
+        *,
+        threads: int | None = None,
+        profile: bool = True,
+        strict: bool = False,
+        interleaving: int | None = None,
     ) -> None:
         if device not in DEVICES:
             raise GeError("GE6001", f"there is no device '{device}'; there is {', '.join(DEVICES)}")
@@ -60,12 +69,14 @@ class Runtime:
         self.threads = threads
         self.profile = profile
         self.strict = strict
+        self.interleaving = interleaving
         self._lock = Lock()
         self._loaded: tuple[tuple[Path, int, int], Model] | None = None
 
     def load(self, model: str | Path | bytes) -> Model:
         """Load an OM file, given by its path or its bytes. Raises GE1001, and GE5001 to GE5008."""
-        return Model(read_model(model), strict=self.strict, threads=self.threads, profile=self.profile)
+        options: dict[str, Any] = {"strict": self.strict, "threads": self.threads, "profile": self.profile}
+        return Model(read_model(model), interleaving=self.interleaving, **options)
 
     def run(self, model: str | Path | bytes | Model, inputs: Inputs, tap: Sequence[str] = ()) -> Outputs:
         """Run a model once and return its outputs by name, in the order of the model.

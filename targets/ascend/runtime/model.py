@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property, partial
 from threading import BoundedSemaphore, Lock
 from typing import Any, TypeAlias
@@ -18,11 +19,13 @@ from ge.ir.attributes import layout_of
 from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
 from ge.maths.layouts import pack, storage_shape, unpack
+from ge.maths.streams import interleaving, schedule_of
 from ge.targets.ascend.om.kernels import host_module
 from ge.targets.ascend.om.model import OmModel, Task, Value
 from ge.targets.ascend.runtime.inputs import Inputs, TensorInfo, named_inputs
 from ge.targets.ascend.runtime.launch import Device, Window
 from ge.targets.ascend.runtime.memory import DeviceMemory
+from ge.targets.ascend.runtime.order import TaskOrder
 from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
 from ge.targets.ascend.runtime.taps import TapPoint, chosen, tap_points
 from ge.targets.ascend.soc import load_soc
@@ -49,13 +52,20 @@ class Model:
 
     Each run in progress has a session: device memory of its own, but for the weights, which all share. Sessions are
     kept for later runs; ``threads`` is the most of them, further runs wait. With ``profile`` the cycles of kernels are
-    counted.
+    counted. ``interleaving`` is the seed of how streams take turns (:class:`TaskOrder`).
     """
 
     def __init__(
-        self, model: OmModel, *, strict: bool = False, threads: int | None = None, profile: bool = True
+        self,
+        model: OmModel,
+        *,
+        strict: bool = False,
+        threads: int | None = None,
+        profile: bool = True,
+        interleaving: int | None = None,
     ) -> None:
         self._model = model
+        self._order = TaskOrder(model.steps, interleaving)
         memory = DeviceMemory(model.weights, model.memory_size, load_soc(model.soc))
         self._new_session = partial(Session, model, memory, Kernels(model), strict=strict, profile=profile)
         self._idle: list[Session] = [self._new_session()]
@@ -88,7 +98,7 @@ class Model:
             except IndexError:
                 session = self._new_session()
             try:
-                outputs = session.run(arrays, taps)
+                outputs = session.run(arrays, taps, self._order.next())
             finally:
                 self._idle.append(session)
         self.statistics = outputs.statistics
@@ -123,9 +133,13 @@ class Session:
         self._host_values: dict[str, Any] = {}
         self._kernels = kernels
         self._handed_over = only_on_host(model)
+        self._schedule = schedule_of(model.steps, interleaving(model.steps))
 
-    def run(self, arrays: Mapping[str, Any], taps: Mapping[str, TapPoint]) -> Outputs:
-        """Run the model once. ``taps`` are the values to return besides the outputs, by their names in the OM file."""
+    def run(self, arrays: Mapping[str, Any], taps: Mapping[str, TapPoint], order: Sequence[int]) -> Outputs:
+        """Run the model once, its tasks in the ``order`` given.
+
+        ``taps`` are the values to return besides the outputs, by their names in the OM file.
+        """
         start = time.perf_counter()
         self._host_values.clear()
         self._device.memory[self._base[Area.MEMORY] :] = self._fill
@@ -135,14 +149,18 @@ class Session:
                 self._host_values[value.name] = read_only(array)
             else:
                 self._write(value, array)
-        runs: list[TaskRun] = []
+        runs: dict[int, TaskRun] = {}
         tapped: dict[str, Any] = {}
-        for task in self._model.tasks:
-            runs.append(self._run_on_host(task) if task.on_host else self._launch(task))
+        for number in order:
+            task = self._model.tasks[number]
+            run = self._run_on_host(task) if task.on_host else self._launch(task)
+            runs[number] = replace(run, stream=self._schedule.streams[number])
             if taps:
                 tapped |= {taps[each.name].name: self._read(each) for each in task.outputs if each.name in taps}
         outputs = {name: self._read(value) for name, value in self._model.outputs.items()}
-        return Outputs(outputs, tapped, RunStatistics(tuple(runs), time.perf_counter() - start, self._device.soc))
+        in_order = tuple(runs[number] for number in range(len(runs)))
+        seconds = time.perf_counter() - start
+        return Outputs(outputs, tapped, RunStatistics(in_order, seconds, self._device.soc, self._schedule))
 
     # ------------------------------------------------------------ tasks
 
@@ -162,7 +180,7 @@ class Session:
         for value, result in zip(task.outputs, outputs.values(), strict=True):
             self._write(value, result)
         seconds = time.perf_counter() - start
-        return TaskRun(task.operator, task.kind, task.kernel, True, task.blocks, seconds)
+        return TaskRun(task.operator, task.kind, task.kernel, True, task.blocks, seconds=seconds)
 
     # ------------------------------------------------------------ memory
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
+from ge.maths.streams import Machine, Schedule, Task, makespan
 from ge.targets.ascend.soc import Soc
 
 
@@ -18,6 +20,7 @@ class TaskRun:
     kernel: str
     on_host: bool
     blocks: int
+    stream: int = 0
     seconds: float = 0.0
     """Wall time on this machine."""
     cycles: int = 0
@@ -32,23 +35,37 @@ class TaskRun:
 
 @dataclass(frozen=True)
 class RunStatistics:
-    """What one run of a model took. Cycles are an estimate from the chip's description, one task after the other."""
+    """What one run of a model took. Cycles are an estimate from the chip's description."""
 
     tasks: tuple[TaskRun, ...]
+    """The tasks in the order of the model."""
     seconds: float
     """Wall time on this machine, with inputs and outputs."""
     soc: Soc = field(repr=False)
+    schedule: Schedule = field(repr=False)
+    """The streams and events of the model."""
 
     @property
     def cycles(self) -> int:
-        """Cycles of all kernels."""
+        """Cycles of all kernels, as if each had the chip for itself."""
         return sum(task.cycles for task in self.tasks)
+
+    @cached_property
+    def device_cycles(self) -> int:
+        """Cycles from the start of the first task to the end of the last, by the model of :mod:`ge.maths.streams`.
+
+        Streams run side by side. The start of each kernel is counted, work of the host is not.
+        """
+        tasks = [
+            Task(0, 0) if run.on_host else Task(run.cycles, run.blocks, start=self.soc.launch_cycles)
+            for run in self.tasks
+        ]
+        return makespan(tasks, self.schedule, Machine(self.soc.cores, self.soc.event_cycles))
 
     @property
     def device_seconds(self) -> float:
-        """Time on the chip: the cycles of all kernels, and the start of each. Work of the host is not counted."""
-        launches = sum(not task.on_host for task in self.tasks)
-        return self.soc.seconds(self.cycles + launches * self.soc.launch_cycles)
+        """The time that :attr:`device_cycles` take on the chip."""
+        return self.soc.seconds(self.device_cycles)
 
     @property
     def pipe_cycles(self) -> dict[str, int]:

@@ -88,6 +88,31 @@ om.model @blocks soc "Ascend310P3" memory 0 io 0 outputs [] {
 
 // -----
 
+om.model @stream soc "Ascend310P3" memory 0 io 0 outputs [] {
+  om.op "NetOutput" "end"() : () -> ()
+  // expected-error@+1 {{streams have numbers from 0 to 63, not 64}}
+  om.record event 0 stream 64
+  om.wait event 0 stream 0
+}
+
+// -----
+
+om.model @event soc "Ascend310P3" memory 0 io 0 outputs [] {
+  om.op "NetOutput" "end"() : () -> ()
+  // expected-error@+1 {{events have numbers from 0 to 65535, not -1}}
+  om.record event -1 stream 0
+}
+
+// -----
+
+// expected-error@+1 {{event 0 is waited for, but nothing records it}}
+om.model @no_record soc "Ascend310P3" memory 0 io 0 outputs [] {
+  om.op "NetOutput" "end"() : () -> ()
+  om.wait event 0 stream 0
+}
+
+// -----
+
 om.file {} {
   // expected-error@+1 {{'TASK_INFO' is here 2 times}}
   om.container {

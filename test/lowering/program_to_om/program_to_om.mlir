@@ -1,10 +1,13 @@
 // RUN: ge-opt %s --plan-memory --convert-program-to-om | filecheck %s
 
-// A launch, work on the host, a view and a constant: each becomes an operator, and what runs becomes a task.
+// A launch, work on the host, a view and a constant: each becomes an operator, and what runs becomes a task; an event
+// stays between the tasks.
 func.func @main(%x: tensor<1x4xf32>) -> (tensor<4xf32>, tensor<1x?xi64>) attributes {graph.input_names = ["data"], graph.output_names = ["y", "where"]} {
   %w = graph.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32> loc("weight")
-  %a = graph.launch @add(%x, %w) blocks 2 type "Add" attrs {alpha = 2.0 : f32, mode = "x", axes = [0, 1]} : (tensor<1x4xf32>, tensor<4xf32>) -> tensor<1x4xf32> loc(fused["mul1", "add1"])
+  %a = graph.launch @add(%x, %w) blocks 2 type "Add" attrs {alpha = 2.0 : f32, mode = "x", axes = [0, 1]} stream 1 : (tensor<1x4xf32>, tensor<4xf32>) -> tensor<1x4xf32> loc(fused["mul1", "add1"])
   %v = graph.view %a : (tensor<1x4xf32>) -> tensor<4xf32>
+  graph.record event 0 stream 1
+  graph.wait event 0 stream 0
   %n = graph.host(%v) : (tensor<4xf32>) -> tensor<1x?xi64> {
   ^bb0(%t: tensor<4xf32>):
     %z = onnx.NonZero(%t) : (tensor<4xf32>) -> tensor<1x?xi64>
@@ -29,5 +32,7 @@ cube.kernel @add(%x: !cube.buffer<gm>, %w: !cube.buffer<gm>, %y: !cube.buffer<gm
 // CHECK-NEXT:    %Reshape = om.op "Reshape" "Reshape"(%mul1) at [512] {_no_task = true} : (tensor<1x4xf32>) -> tensor<4xf32>
 // CHECK-NEXT:    %indices1 = om.op "NonZero" "indices1"(%Reshape) at [-1] : (tensor<4xf32>) -> tensor<1x?xi64> loc("indices1")
 // CHECK-NEXT:    om.op "NetOutput" "NetOutput"(%Reshape, %indices1) : (tensor<4xf32>, tensor<1x?xi64>) -> ()
-// CHECK-NEXT:    om.task @add for "mul1" blocks 2
+// CHECK-NEXT:    om.task @add for "mul1" blocks 2 stream 1
+// CHECK-NEXT:    om.record event 0 stream 1
+// CHECK-NEXT:    om.wait event 0 stream 0
 // CHECK-NEXT:    om.task @host.indices1 for "indices1" blocks 1

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"targets/ascend/om/proto/task.proto\x12\x04\x64omi\"\xb5\x01\n\x0cModelTaskDef\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x1b\n\x04task\x18\n \x03(\x0b\x32\r.domi.TaskDef\x12\x13\n\x0bmemory_size\x18\x0b \x01(\x04\x12\x12\n\nstream_num\x18\x0c \x01(\r\x12\x11\n\tevent_num\x18\r \x01(\r\x12\x13\n\x0bweight_size\x18\x0e \x01(\x04\x12\x11\n\tbase_addr\x18\x10 \x01(\x04\x12\x13\n\x0bweight_addr\x18\x11 \x01(\x04\"W\n\x07TaskDef\x12\n\n\x02id\x18\x01 \x01(\r\x12\x0c\n\x04type\x18\x02 \x01(\r\x12\x11\n\tstream_id\x18\n \x01(\r\x12\x1f\n\x06kernel\x18\x14 \x01(\x0b\x32\x0f.domi.KernelDef\"\x9e\x01\n\tKernelDef\x12$\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\x13.domi.KernelContext\x12\x11\n\tstub_func\x18\n \x01(\t\x12\x11\n\tblock_dim\x18\x0b \x01(\r\x12\x11\n\targs_size\x18\x0c \x01(\r\x12\x0c\n\x04\x61rgs\x18\r \x01(\x0c\x12\x0f\n\x07so_name\x18\x10 \x01(\t\x12\x13\n\x0bkernel_name\x18\x11 \x01(\t\"n\n\rKernelContext\x12\x13\n\x0bkernel_type\x18\x01 \x01(\r\x12\r\n\x05op_id\x18\x02 \x01(\r\x12\x10\n\x08op_index\x18\x04 \x01(\r\x12\x13\n\x0b\x61rgs_offset\x18\x06 \x01(\x0c\x12\x12\n\nargs_count\x18\x07 \x01(\rb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"targets/ascend/om/proto/task.proto\x12\x04\x64omi\"\xb5\x01\n\x0cModelTaskDef\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x1b\n\x04task\x18\n \x03(\x0b\x32\r.domi.TaskDef\x12\x13\n\x0bmemory_size\x18\x0b \x01(\x04\x12\x12\n\nstream_num\x18\x0c \x01(\r\x12\x11\n\tevent_num\x18\r \x01(\r\x12\x13\n\x0bweight_size\x18\x0e \x01(\x04\x12\x11\n\tbase_addr\x18\x10 \x01(\x04\x12\x13\n\x0bweight_addr\x18\x11 \x01(\x04\"i\n\x07TaskDef\x12\n\n\x02id\x18\x01 \x01(\r\x12\x0c\n\x04type\x18\x02 \x01(\r\x12\x11\n\tstream_id\x18\n \x01(\r\x12\x10\n\x08\x65vent_id\x18\x0b \x01(\r\x12\x1f\n\x06kernel\x18\x14 \x01(\x0b\x32\x0f.domi.KernelDef\"\x9e\x01\n\tKernelDef\x12$\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\x13.domi.KernelContext\x12\x11\n\tstub_func\x18\n \x01(\t\x12\x11\n\tblock_dim\x18\x0b \x01(\r\x12\x11\n\targs_size\x18\x0c \x01(\r\x12\x0c\n\x04\x61rgs\x18\r \x01(\x0c\x12\x0f\n\x07so_name\x18\x10 \x01(\t\x12\x13\n\x0bkernel_name\x18\x11 \x01(\t\"n\n\rKernelContext\x12\x13\n\x0bkernel_type\x18\x01 \x01(\r\x12\r\n\x05op_id\x18\x02 \x01(\r\x12\x10\n\x08op_index\x18\x04 \x01(\r\x12\x13\n\x0b\x61rgs_offset\x18\x06 \x01(\x0c\x12\x12\n\nargs_count\x18\x07 \x01(\rb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,9 +34,9 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_MODELTASKDEF']._serialized_start=45
   _globals['_MODELTASKDEF']._serialized_end=226
   _globals['_TASKDEF']._serialized_start=228
-  _globals['_TASKDEF']._serialized_end=315
-  _globals['_KERNELDEF']._serialized_start=318
-  _globals['_KERNELDEF']._serialized_end=476
-  _globals['_KERNELCONTEXT']._serialized_start=478
-  _globals['_KERNELCONTEXT']._serialized_end=588
+  _globals['_TASKDEF']._serialized_end=333
+  _globals['_KERNELDEF']._serialized_start=336
+  _globals['_KERNELDEF']._serialized_end=494
+  _globals['_KERNELCONTEXT']._serialized_start=496
+  _globals['_KERNELCONTEXT']._serialized_end=606
 # @@protoc_insertion_point(module_scope)

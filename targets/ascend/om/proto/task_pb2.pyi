@@ -27,16 +27,18 @@ class ModelTaskDef(_message.Message):
     def __init__(self, version: _Optional[str] = ..., task: _Optional[_Iterable[_Union[TaskDef, _Mapping]]] = ..., memory_size: _Optional[int] = ..., stream_num: _Optional[int] = ..., event_num: _Optional[int] = ..., weight_size: _Optional[int] = ..., base_addr: _Optional[int] = ..., weight_addr: _Optional[int] = ...) -> None: ...
 
 class TaskDef(_message.Message):
-    __slots__ = ("id", "type", "stream_id", "kernel")
+    __slots__ = ("id", "type", "stream_id", "event_id", "kernel")
     ID_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     STREAM_ID_FIELD_NUMBER: _ClassVar[int]
+    EVENT_ID_FIELD_NUMBER: _ClassVar[int]
     KERNEL_FIELD_NUMBER: _ClassVar[int]
     id: int
     type: int
     stream_id: int
+    event_id: int
     kernel: KernelDef
-    def __init__(self, id: _Optional[int] = ..., type: _Optional[int] = ..., stream_id: _Optional[int] = ..., kernel: _Optional[_Union[KernelDef, _Mapping]] = ...) -> None: ...
+    def __init__(self, id: _Optional[int] = ..., type: _Optional[int] = ..., stream_id: _Optional[int] = ..., event_id: _Optional[int] = ..., kernel: _Optional[_Union[KernelDef, _Mapping]] = ...) -> None: ...
 
 class KernelDef(_message.Message):
     __slots__ = ("context", "stub_func", "block_dim", "args_size", "args", "so_name", "kernel_name")

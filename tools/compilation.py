@@ -22,7 +22,7 @@ from xdsl.passes import ModulePass
 
 from ge.dialects.graph import HostOp, LaunchOp
 from ge.dialects.graph.program import main_function
-from ge.dialects.onnx.shapes.input_shapes import Asked
+from ge.dialects.onnx.shapes.input_shapes import Asked, Range
 from ge.ir.errors import GeError
 from ge.ir.printer import GePrinter
 from ge.ir.registry import context, registry
@@ -249,10 +249,17 @@ def compile_model(options: CompileOptions, *, watch: bool = False, progress: Pro
 
 
 def import_static(options: CompileOptions) -> ModuleOp:
-    """The model as a module whose inputs have fixed shapes. Raises GE3011, and what reading a model raises."""
+    """The model as a module whose inputs have fixed shapes.
+
+    Raises GE2046 for a range of sizes, GE3011 for other sizes that are not fixed, and what reading a model raises.
+    """
     module = import_model(options.model, options.input_shapes)
     for info in main_inputs(module):
         if DYNAMIC_INDEX in info.shape:
+            ranges = [str(size) for size in options.input_shapes.get(info.name, ()) if isinstance(size, Range)]
+            if ranges:
+                what = f"input '{info.name}' has a size in the range {ranges[0]}"
+                raise GeError("GE2046", what, str(options.model))
             shown = ", ".join("?" if size == DYNAMIC_INDEX else str(size) for size in info.shape)
             fixed = ",".join("1" if size == DYNAMIC_INDEX else str(size) for size in info.shape)
             remedy = f'Give its shape, for example --input_shape="{info.name}:{fixed}".'

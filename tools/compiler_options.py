@@ -17,12 +17,35 @@ example: ge-compiler --model=resnet50.onnx --output=resnet50.om --input_shape="x
 INPUT = (
     Option("model", "FILE", "the ONNX model"),
     Option("framework", "NUMBER", "5: the model is an ONNX model"),
-    Option("input_shape", "SHAPES", f"the shapes of the inputs: {FORM}"),
+    Option(
+        "input_shape",
+        "SHAPES",
+        f"the shapes of the inputs: {FORM}; -1 is what the model says, or a gear. A range must lead to a number",
+        "the same, and ranges; names of sizes are ours",
+    ),
+    Option(
+        "dynamic_batch_size",
+        "1,2,4",
+        "gears: what a first size of -1 in --input_shape stands for. One is compiled, several are refused",
+        "2 to 100 gears in one file",
+    ),
+    Option(
+        "dynamic_image_size",
+        "H,W;H,W",
+        "gears: what height and width of -1 stand for. One is compiled, several are refused",
+        "2 to 100 gears in one file",
+    ),
+    Option(
+        "dynamic_dims",
+        "1,64;8,128",
+        "gears: what each -1 stands for, with --input_format=ND. One is compiled, several are refused",
+        "2 to 100 gears in one file",
+    ),
     Option(
         "input_format",
         "NCHW|NHWC|ND",
-        "the order of the dimensions of inputs that are images (default NCHW, as ONNX has it), for --insert_op_conf; "
-        "ND: no input is an image",
+        "the order of the dimensions of inputs that are images (default NCHW), for --insert_op_conf and "
+        "--dynamic_image_size; ND: no input is an image",
         "the same; NHWC for other frameworks only",
     ),
     Option(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ge.dialects.onnx.shapes.input_shapes import parse_input_shapes
+from ge.dialects.onnx.shapes.input_shapes import Asked, parse_input_shapes
 from ge.ir.errors import GeError
 from ge.ir.registry import registry
 from ge.ir.rewrite_log import Switches
 from ge.passes.graph.keep import PRECISION_MODES
 from ge.passes.pipelines import DEFAULT_LEVEL, parse_level
 from ge.tools.compilation import NO_FUSION, CompileOptions, MemoryOptions
+from ge.tools.gears import shapes_of_gear
 from ge.tools.memory_config import MemoryConfig, read_memory_config
 from ge.tools.rule_names import rules_asked_for
 from ge.tools.switch_file import read_switch_file
@@ -37,7 +38,7 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
     return CompileOptions(
         model=Path(values["model"]),
         soc=values.get("soc_version", CompileOptions.soc),
-        input_shapes=parse_input_shapes(values["input_shape"], "--input_shape") if "input_shape" in values else {},
+        input_shapes=_input_shapes(values),
         outputs=values.get("out_nodes", ""),
         output_types=_output_types(values),
         aipp_file=values.get("insert_op_conf", ""),
@@ -55,6 +56,12 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
     )
 
 
+def _input_shapes(values: Mapping[str, str]) -> Mapping[str, Sequence[Asked]]:
+    """The shapes of inputs. Raises GE2006, and what gears raise."""
+    shapes = parse_input_shapes(values["input_shape"], "--input_shape") if "input_shape" in values else {}
+    return shapes_of_gear(values, shapes)
+
+
 def _output_types(values: Mapping[str, str]) -> str:
     """The types of outputs. Raises GE2003 for types of nodes that no option makes outputs, as in ATC."""
     types = values.get("output_type", "")
@@ -68,7 +75,7 @@ def _image_layout(values: Mapping[str, str]) -> str:
     layout = values.get("input_format", "NCHW")
     if layout == "ND" and "insert_op_conf" in values:
         raise GeError("GE2003", "--insert_op_conf is given with --input_format=ND, which says nothing of images")
-    if layout == "NHWC" and "insert_op_conf" not in values:
+    if layout == "NHWC" and not {"insert_op_conf", "dynamic_image_size"} & {*values}:
         raise GeError("GE2003", "--input_format=NHWC is given without an option that is about images")
     return layout
 

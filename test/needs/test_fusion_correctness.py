@@ -33,8 +33,8 @@ ONNX_PASSES = [
 ]
 """All passes on models."""
 
-NEED_OPTIONS = {"simplify", "precision", "dump-shapes"}
-"""Passes that do nothing alone, print, or are meant to change types."""
+NEED_OPTIONS = {"simplify", "precision", "dump-shapes", "insert-aipp", "select-outputs", "convert-outputs"}
+"""Passes that do nothing alone, print, or are meant to change types, inputs or outputs."""
 
 
 def branch(name: str, *nodes: onnx.NodeProto) -> onnx.GraphProto:

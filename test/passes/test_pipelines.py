@@ -35,6 +35,9 @@ BESIDES = {
     "simplify": "runs the passes of the tables",
     "conv-to-fc": "another form of the same product, for targets that have the one and not the other",
     "fc-to-conv": "the same the other way round",
+    "insert-aipp": "makes the inputs images; the user says which and how",
+    "select-outputs": "the user names the outputs",
+    "convert-outputs": "the user names their types",
     "fusion-rules": "runs rules of the user; those of this project are in passes of their own",
 }
 """Passes on models and graphs that no level runs, and why."""

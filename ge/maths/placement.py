@@ -67,6 +67,10 @@ class Lifetimes:
         return (self.starts[others] <= self.ends[index]) & (self.ends[others] >= self.starts[index])
 
 
+KEPT_ROWS = 8192
+"""Up to how many buffers a search keeps in mind which of them meet; that is a byte for each pair."""
+
+
 class StreamLifetimes(Lifetimes):
     """Buffers of work in several streams, where steps are no order: what counts is what is certain to be done.
 
@@ -79,8 +83,16 @@ class StreamLifetimes(Lifetimes):
         super().__init__(intervals)
         self.made = np.array(made, np.int64)
         self.used = np.array(used, np.int64)
+        self._rows: dict[int, NDArray[np.bool_]] = {}
 
     def meets(self, index: int, others: Indices) -> NDArray[np.bool_]:
+        if len(self.sizes) > KEPT_ROWS:
+            return self._meets(index, others)
+        if index not in self._rows:
+            self._rows[index] = self._meets(index, np.arange(len(self.sizes), dtype=np.int64))
+        return self._rows[index][others]
+
+    def _meets(self, index: int, others: Indices) -> NDArray[np.bool_]:
         before = (self.used[others] <= self.made[index]).all(axis=1)
         after = (self.used[index] <= self.made[others]).all(axis=1)
         return super().meets(index, others) | ~(before | after)

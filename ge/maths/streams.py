@@ -69,22 +69,26 @@ def single_stream(tasks: Sequence[Task]) -> Schedule:
 # ---------------------------------------------------------------- choosing streams
 
 
-def assign_streams(tasks: Sequence[Task], machine: Machine, most: int = 8) -> Schedule:
-    """Streams for tasks in a legal order, as many up to ``most`` as take the least time; of equal ones, the fewest.
+def stream_choices(tasks: Sequence[Task], machine: Machine, most: int = 8) -> list[Schedule]:
+    """Schedules of tasks in a legal order, for each number of streams up to ``most``; what takes the least time first.
 
-    A task follows in the stream of the task it needs that ends last, if nothing came behind that one yet; otherwise it
-    takes a stream whose last task is certain to be done, or a new one while there are fewer than allowed.
+    The last is one stream: what takes longer is left out, and of schedules that take equally long the one of more
+    streams. A task follows in the stream of the task it needs that ends last, if nothing came behind that one yet;
+    otherwise it takes a stream whose last task is certain to be done, or a new one while there are fewer than allowed.
     """
-    best = single_stream(tasks)
-    least = makespan(tasks, best, machine)
-    for allowed in range(2, most + 1):
-        found = with_events(tasks, _chains(tasks, allowed))
-        time = makespan(tasks, found, machine)
-        if time < least:
-            best, least = found, time
-        if found.stream_count < allowed:
+    found: dict[int, Schedule] = {}
+    for allowed in range(1, most + 1):
+        schedule = with_events(tasks, _chains(tasks, allowed)) if allowed > 1 else single_stream(tasks)
+        found.setdefault(makespan(tasks, schedule, machine), schedule)
+        if schedule.stream_count < allowed:
             break
-    return best
+    alone = makespan(tasks, single_stream(tasks), machine)
+    return [found[time] for time in sorted(found) if time <= alone]
+
+
+def assign_streams(tasks: Sequence[Task], machine: Machine, most: int = 8) -> Schedule:
+    """The first of :func:`stream_choices`: as many streams as take the least time."""
+    return stream_choices(tasks, machine, most)[0]
 
 
 def _chains(tasks: Sequence[Task], most: int) -> list[int]:

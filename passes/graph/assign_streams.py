@@ -9,13 +9,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from ge.dialects.graph import RecordOp, WaitOp
+from ge.dialects.graph import HostOp, LaunchOp, RecordOp, WaitOp
 from ge.dialects.graph.base import int_attr
 from ge.dialects.graph.streams import program_steps
 from ge.ir.functions import body_of
 from ge.ir.rewrite_log import logger
 from ge.ir.rewriting import permit
-from ge.maths.streams import Schedule, assign_streams, makespan
+from ge.maths.streams import Schedule, makespan, stream_choices
+from ge.passes.graph.plan_memory import plan_memory
 from ge.passes.graph.program_time import ProgramTime, program_time
 from ge.targets.ascend.soc import load_soc
 
@@ -26,7 +27,9 @@ class AssignStreamsPass(ModulePass):
 
     What may overlap is the model of :mod:`ge.maths.streams`: cores, the start of a kernel, the cost of an event.
 
-    1. Independent branches go to different streams, to as few as give the shortest time, `most` at the most.
+    1. Independent branches go to different streams, to as few as give the shortest time, `most` at the most. Of the
+       numbers of streams, those count that save at least `gain` percent of the time that one stream takes, and with
+       which the values that come and go need at most `memory` percent more than in one stream.
     2. Where a task needs one of another stream, an event is recorded behind that one and waited for by this one; not
        where it follows from other events and the order inside the streams (transitive reduction).
 
@@ -38,6 +41,10 @@ class AssignStreamsPass(ModulePass):
 
     most: int = 8
     """The most streams."""
+    gain: int = 2
+    """The least that streams must save, in percent of the time."""
+    memory: int = -1
+    """The most that they may cost, in percent of the memory; -1 is no limit."""
     soc: str = "Ascend310P3"
     """The SoC that the program runs on."""
 
@@ -46,14 +53,28 @@ class AssignStreamsPass(ModulePass):
             if isinstance(program, FuncOp) and not program.is_declaration:
                 steps = program_steps(program)
                 if steps.stream_count <= 1 and not steps.event_count:
-                    _assign(program, program_time(program, load_soc(self.soc)), self.most)
+                    self._assign(program, program_time(program, load_soc(self.soc)))
+
+    def _assign(self, program: FuncOp, time: ProgramTime) -> None:
+        """Choose the streams of a program, and write them if they are more than one."""
+        longest = time.cycles_in_one_stream * (100 - self.gain)
+        choices = [
+            each
+            for each in stream_choices(time.tasks, time.machine, self.most)
+            if each.stream_count > 1 and 100 * makespan(time.tasks, each, time.machine) <= longest
+        ]
+        if not choices or not permit(self.name, program):
+            return
+        most_bytes = plan_memory(program).arena_size * (100 + self.memory) if self.memory >= 0 else None
+        for schedule in choices:
+            write_streams(program, time, schedule)
+            if most_bytes is None or 100 * plan_memory(program).arena_size <= most_bytes:
+                _log(time, schedule)
+                return
+            erase_streams(program)
 
 
-def _assign(program: FuncOp, time: ProgramTime, most: int) -> None:
-    """Choose the streams of a program, and write them if they are more than one."""
-    schedule = assign_streams(time.tasks, time.machine, most)
-    if schedule.stream_count <= 1 or not permit(AssignStreamsPass.name, program):
-        return
+def _log(time: ProgramTime, schedule: Schedule) -> None:
     logger.info(
         "%d streams, %d events of %d dependencies: %d cycles instead of %d",
         schedule.stream_count,
@@ -62,7 +83,6 @@ def _assign(program: FuncOp, time: ProgramTime, most: int) -> None:
         makespan(time.tasks, schedule, time.machine),
         time.cycles_in_one_stream,
     )
-    write_streams(program, time, schedule)
 
 
 def write_streams(program: FuncOp, time: ProgramTime, schedule: Schedule) -> None:
@@ -75,3 +95,13 @@ def write_streams(program: FuncOp, time: ProgramTime, schedule: Schedule) -> Non
         block.insert_op_after(RecordOp(number, schedule.streams[source]), time.operations[source])
     for number, (_, target) in enumerate(events):
         block.insert_op_before(WaitOp(number, schedule.streams[target]), time.operations[target])
+
+
+def erase_streams(program: FuncOp) -> None:
+    """Put all tasks of a program into one stream, in the order that they have."""
+    for op in list(body_of(program).ops):
+        if isinstance(op, LaunchOp | HostOp):
+            op.stream = None
+        if isinstance(op, RecordOp | WaitOp):
+            op.detach()
+            op.erase()

@@ -1,6 +1,8 @@
 // RUN: ge-opt %s --assign-streams | filecheck %s
 // RUN: ge-opt %s --assign-streams --assign-streams | filecheck %s
 // RUN: ge-opt %s '--assign-streams=most=1' | filecheck %s --check-prefix ONE
+// RUN: ge-opt %s '--assign-streams=memory=0' | filecheck %s --check-prefix MEMORY
+// RUN: ge-opt %s '--assign-streams=gain=30' | filecheck %s --check-prefix GAIN
 
 // 1, 2. Two branches on four cores each. %d needs both %a and %c, but %c comes after %a: one event for that.
 // ONE-LABEL:     func.func @branches
@@ -26,7 +28,9 @@ func.func @branches(%x: tensor<8xf16>) -> tensor<8xf16> {
   func.return %d : tensor<8xf16>
 }
 
-// 1. Work on all cores, but the second branch starts while the first computes.
+// 1. Work on all cores, but the second branch starts while the first computes. That saves 5 of 47 thousand cycles.
+// GAIN-LABEL:    func.func @starts
+// GAIN:            %c = graph.launch @k(%a) blocks 8 type "K" cycles 6000 : (
 // CHECK-LABEL:   func.func @starts
 // CHECK:           %c = graph.launch @k(%a) blocks 8 type "K" cycles 6000 stream 1
 func.func @starts(%x: tensor<8xf16>) -> tensor<8xf16> {
@@ -35,6 +39,20 @@ func.func @starts(%x: tensor<8xf16>) -> tensor<8xf16> {
   %c = graph.launch @k(%a) blocks 8 type "K" cycles 6000 : (tensor<8xf16>) -> tensor<8xf16>
   %d = graph.launch @k(%b, %c) blocks 8 type "K" cycles 6000 : (tensor<8xf16>, tensor<8xf16>) -> tensor<8xf16>
   func.return %d : tensor<8xf16>
+}
+
+// 1. Branches with large values, which one stream has one after the other in the same place.
+// MEMORY-LABEL:  func.func @large
+// MEMORY:          %c = graph.launch @k(%x) blocks 4 type "K" cycles 20000 : (
+// CHECK-LABEL:   func.func @large
+// CHECK:           %c = graph.launch @k(%x) blocks 4 type "K" cycles 20000 stream 1
+func.func @large(%x: tensor<8xf16>) -> tensor<8xf16> {
+  %a = graph.launch @k(%x) blocks 4 type "K" cycles 20000 : (tensor<8xf16>) -> tensor<8192xf16>
+  %b = graph.launch @k(%a) blocks 4 type "K" cycles 20000 : (tensor<8192xf16>) -> tensor<8xf16>
+  %c = graph.launch @k(%x) blocks 4 type "K" cycles 20000 : (tensor<8xf16>) -> tensor<8192xf16>
+  %d = graph.launch @k(%c) blocks 4 type "K" cycles 20000 : (tensor<8192xf16>) -> tensor<8xf16>
+  %e = graph.launch @k(%b, %d) blocks 8 type "K" cycles 20000 : (tensor<8xf16>, tensor<8xf16>) -> tensor<8xf16>
+  func.return %e : tensor<8xf16>
 }
 
 // Without estimates the bytes count: 16 MB and two cores take longer than a start.

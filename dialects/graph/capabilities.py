@@ -318,7 +318,7 @@ def _layer_norm(op: LayerNormOp) -> str | None:
 def _concat(op: ConcatOp) -> str | None:
     if _joins_channels(op):
         return _mixture(op.xs, range(shape_of(op.y)[1]))
-    return _rows_obstacle(shape_of(op.y), op.axis.value.data % len(shape_of(op.y)))
+    return None if _concat_formats(op) else _no_box(shape_of(op.y), op.axis.value.data % len(shape_of(op.y)))
 
 
 def _joins_channels(op: ConcatOp) -> bool:
@@ -326,14 +326,31 @@ def _joins_channels(op: ConcatOp) -> bool:
     return len(shape_of(op.y)) == 4 and op.axis.value.data % 4 == 1
 
 
+def _concat_formats(op: ConcatOp) -> Sequence[str]:
+    axis = op.axis.value.data % len(shape_of(op.y))
+    return _box_formats(shape_of(op.y), axis, list(accumulate(shape_of(x)[axis] for x in op.xs)))
+
+
 def _slice(op: SliceOp) -> str | None:
-    return _rows_obstacle(shape_of(op.x), op.axis.value.data)
+    return None if _slice_formats(op) else _no_box(shape_of(op.x), op.axis.value.data)
 
 
-def _rows_obstacle(shape: Shape, axis: int) -> str | None:
-    """Whether what lies after `axis` is whole blocks, which kernels copy."""
+def _slice_formats(op: SliceOp) -> Sequence[str]:
+    start = op.start.value.data
+    return _box_formats(shape_of(op.x), op.axis.value.data, [start, start + op.size.value.data])
+
+
+def _box_formats(shape: Shape, axis: int, cuts: Sequence[int]) -> Sequence[str]:
+    """The formats in which a tensor that is cut along `axis` falls into boxes of whole blocks, which kernels copy."""
     inner = math.prod(shape[axis + 1 :])
-    return None if inner % C0 == 0 else f"{inner} elements after axis {axis} do not fill blocks"
+    formats = ["ND"] if all(cut * inner % C0 == 0 for cut in (*cuts, shape[axis])) else []
+    if len(shape) >= 2 and (axis < len(shape) - 1 or all(cut % C0 == 0 or cut == shape[axis] for cut in cuts)):
+        formats.append("FRACTAL_NZ")
+    return formats
+
+
+def _no_box(shape: Shape, axis: int) -> str:
+    return f"{math.prod(shape[axis + 1 :])} elements after axis {axis} do not fill blocks, nor do its parts"
 
 
 def _gather_channels(op: GatherChannelsOp) -> str | None:
@@ -416,8 +433,8 @@ _FORMATS: dict[type[Operation], Callable[[Any], Sequence[Formats]]] = {
     BinaryOp: lambda op: _alike(op, op.kind.data),
     SoftmaxOp: lambda op: _row_formats(op, ragged=True),
     LayerNormOp: lambda op: _row_formats(op, ragged=False),
-    ConcatOp: lambda op: _of_all(op, "NC1HWC0" if _joins_channels(op) else "ND"),
-    SliceOp: lambda op: [Formats(("ND",), "ND")],
+    ConcatOp: lambda op: _of_all(op, ["NC1HWC0"] if _joins_channels(op) else _concat_formats(op)),
+    SliceOp: lambda op: _of_all(op, _slice_formats(op)),
     GatherChannelsOp: lambda op: [Formats(("NC1HWC0",) * len(op.operands), "NC1HWC0")],
     ReshapeOp: lambda op: [Formats(("ND",), "ND")],
     TransposeOp: lambda op: [Formats(("ND",), "ND")],
@@ -431,9 +448,9 @@ def _row_formats(op: SoftmaxOp | LayerNormOp, *, ragged: bool) -> Sequence[Forma
     return [Formats((format, *others), format) for format in ("ND", "FRACTAL_NZ")[: 1 + short]]
 
 
-def _of_all(op: Operation, format: str) -> Sequence[Formats]:
-    """One format for all operands and the result."""
-    return [Formats((format,) * len(op.operands), format)]
+def _of_all(op: Operation, formats: Sequence[str]) -> Sequence[Formats]:
+    """Formats each for all operands and the result."""
+    return [Formats((format,) * len(op.operands), format) for format in formats]
 
 
 def _matrix_format(b: SSAValue) -> str:

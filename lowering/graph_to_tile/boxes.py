@@ -1,22 +1,24 @@
-"""`graph.slice`, and `graph.concat` along any axis of plain tensors, to tile kernels that copy boxes of whole blocks.
+"""`graph.slice`, and `graph.concat` along any axis, to tile kernels that copy boxes of whole blocks.
 
-Along its axis a tensor is outer x n x inner. What one kernel copies of it is a box outer x size x inner, from one start
-along n to another; a concatenation copies one box for each operand. Tiles divide a box evenly, so that none of them
-reaches into what lies next to it.
+Along its axis the storage of a tensor is outer x n x inner. What one kernel copies of it is a box outer x size x inner,
+from one start along n to another; a concatenation copies one box for each operand. Tiles divide a box evenly, so that
+none of them reaches into what lies next to it. Where a position along the axis is not whole blocks, n counts blocks.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import accumulate
 
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph import ConcatOp, SliceOp
 from ge.dialects.graph.base import shape_of
+from ge.ir.attributes import layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder
-from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
-from ge.maths.layouts import C0
+from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type
+from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import divisors
 
 ELEMENT_BYTES = 2
@@ -26,40 +28,62 @@ SMALLEST_TILE = 1024
 """Elements below which a box is not shared among more cores: 2 KiB, less than a transfer moves during its latency."""
 
 
-def along(value: SSAValue, axis: int) -> tuple[int, int, int]:
-    """A tensor as outer x n x inner."""
-    shape = shape_of(value)
-    return math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
+@dataclass(frozen=True)
+class Line:
+    """The storage of a tensor along one of its axes."""
+
+    outer: int
+    inner: int
+    elements: int
+    """Elements of one position of the axis that follow each other."""
+    in_blocks: bool
+    """Whether places along the axis are counted in blocks, not in positions."""
+
+    @classmethod
+    def of(cls, value: SSAValue, axis: int) -> Line:
+        """The line of a tensor in plain format or FRACTAL_NZ."""
+        shape = shape_of(value)
+        outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
+        if layout_of(value.type) != "FRACTAL_NZ":
+            return cls(outer, C0, inner, True) if inner % C0 else cls(outer, inner, 1, False)
+        if axis == len(shape) - 1:
+            rows = shape[len(shape) - 2]
+            return cls(outer // rows, rows * C0, 1, True)
+        blocks = ceil_div(shape[len(shape) - 1], C0)
+        if axis == len(shape) - 2:
+            return cls(outer * blocks, C0, 1, False)
+        return cls(outer, math.prod(shape[axis + 1 : -1]) * blocks * C0, 1, False)
+
+    def place(self, position: int) -> int:
+        """Where a position along the axis is; positions within a block count as its end."""
+        return ceil_div(position * self.elements, C0) if self.in_blocks else position
+
+    def box(self, size: int) -> tuple[int, int, int]:
+        """The storage of a tensor of `size` positions."""
+        return self.outer, self.place(size), self.inner
 
 
 def lower_slice(op: SliceOp, target: Target) -> Outlined:
     """The kernel of a slice."""
     axis, start, size = op.axis.value.data, op.start.value.data, op.size.value.data
-    _check_blocks(op, op.x, axis)
-    source, result = along(op.x, axis), along(op.y, axis)
+    line = Line.of(op.x, axis)
+    source, result = line.box(shape_of(op.x)[axis]), line.box(size)
     b = KernelBuilder("slice", [memory_type(op.x, source)], [memory_type(op.y, result)], target.cores)
-    _copy_box(b, b.inputs[0], (start, 0), result, target)
+    _copy_box(b, b.inputs[0], (line.place(start), 0), result, target)
     starts = [start if i == axis else 0 for i in range(len(shape_of(op.x)))]
     return Outlined(b.kernel, [op.x], "SliceD", attributes(offsets=starts, size=(*shape_of(op.y)[:axis], size)))
 
 
 def lower_concat_of_rows(op: ConcatOp, target: Target) -> Outlined:
-    """The kernel of a concatenation of plain tensors."""
+    """The kernel of a concatenation."""
     axis = op.axis.value.data % len(shape_of(op.y))
-    _check_blocks(op, op.y, axis)
-    boxes = [along(x, axis) for x in op.xs]
-    arguments = [memory_type(x, box) for x, box in zip(op.xs, boxes, strict=True)]
-    b = KernelBuilder("concat", arguments, [memory_type(op.y, along(op.y, axis))], target.cores)
-    ends = list(accumulate(n for _, n, _ in boxes))
-    for source, box, end in zip(b.inputs, boxes, ends, strict=True):
-        _copy_box(b, source, (0, end - box[1]), box, target)
+    line = Line.of(op.y, axis)
+    sizes = [shape_of(x)[axis] for x in op.xs]
+    arguments = [memory_type(x, line.box(size)) for x, size in zip(op.xs, sizes, strict=True)]
+    b = KernelBuilder("concat", arguments, [memory_type(op.y, line.box(sum(sizes)))], target.cores)
+    for source, size, end in zip(b.inputs, sizes, accumulate(sizes), strict=True):
+        _copy_box(b, source, (0, line.place(end - size)), line.box(size), target)
     return Outlined(b.kernel, list(op.xs), "ConcatD", attributes(concat_dim=axis, N=len(op.xs)))
-
-
-def _check_blocks(op: SliceOp | ConcatOp, value: SSAValue, axis: int) -> None:
-    """Raise GE4010 unless what lies after an axis is whole blocks."""
-    if along(value, axis)[2] % C0:
-        raise no_kernel(op, f"what lies after axis {axis} does not fill blocks")
 
 
 def _copy_box(

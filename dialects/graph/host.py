@@ -134,7 +134,12 @@ def host_equivalent(op: Operation) -> HostOp:
     if not has_equivalent(op):
         raise GeError("GE3004", f"operation '{op.name}' cannot run on the host", where(op))
     region = HostRegion()
-    return region.finish([_EQUIVALENTS[type(op)](region, op)])
+    return region.finish([add_equivalent(region, op)])
+
+
+def add_equivalent(region: HostRegion, op: Operation) -> SSAValue:
+    """Append the ONNX operators of a `graph` operation that has an equivalent; the value that is its result."""
+    return _EQUIVALENTS[type(op)](region, op)
 
 
 def has_equivalent(op: Operation) -> bool:

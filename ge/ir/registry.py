@@ -118,6 +118,7 @@ PASSES: dict[str, str] = {
     "fuse-conv-add": "ge.passes.graph.fuse_conv_add:FuseConvAddPass",
     "fuse-elementwise": "ge.passes.graph.fuse_elementwise:FuseElementwisePass",
     "autofuse": "ge.passes.graph.autofuse:AutofusePass",
+    "share-cores": "ge.tools.share_cores:ShareCoresPass",
     # graph to tile
     "convert-graph-to-tile": "ge.lowering.graph_to_tile.convert_graph_to_tile:ConvertGraphToTilePass",
     # tile
@@ -132,6 +133,7 @@ PASSES: dict[str, str] = {
     "assign-streams": "ge.passes.graph.assign_streams:AssignStreamsPass",
     "plan-memory": "ge.passes.graph.plan_memory:PlanMemoryPass",
     "check-memory": "ge.passes.graph.check_memory:CheckMemoryPass",
+    "convert-graph-to-onnx": "ge.lowering.graph_to_onnx:ConvertGraphToOnnxPass",
     "convert-program-to-om": "ge.lowering.program_to_om:ConvertProgramToOmPass",
 }
 

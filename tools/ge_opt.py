@@ -50,6 +50,7 @@ from ge.tools.pipeline import (
 
 if TYPE_CHECKING:
     from ge.tools.fusion_report import ModuleWatcher
+    from ge.tools.verify_numerics import NumericsCheck
 
 CHUNK_SEPARATOR = "// -----"
 """The line between the modules of a file for --split-input-file."""
@@ -66,6 +67,7 @@ class GeOpt(xDSLOptMain):
         for plugin in _values_of("--load-plugin", args):
             self.registry.load_plugin(plugin)
         self.watcher: ModuleWatcher | None = None
+        self.numerics: NumericsCheck | None = None
         self.pass_flags, self.other_args = split_pass_flags(args, self.registry)
         self.has_level = asks_for_level(args)
         super().__init__(__doc__.partition("\n")[0] if __doc__ else "", self.other_args)
@@ -149,7 +151,8 @@ class GeOpt(xDSLOptMain):
         if self.args.verify_numerics:
             from ge.tools.verify_numerics import NumericsCheck
 
-            yield NumericsCheck(self.args.seed)
+            self.numerics = NumericsCheck(self.args.seed)
+            yield self.numerics
         if self.args.fusion_report:
             from ge.tools.fusion_report import ModuleWatcher
 
@@ -172,6 +175,8 @@ class GeOpt(xDSLOptMain):
             return
         with self._observation() as log:
             self._process()
+        if self.numerics is not None:
+            print(self.numerics.report(), file=sys.stderr)
         if self.watcher is not None:
             from ge.tools.fusion_report import report_facts, write_report
 

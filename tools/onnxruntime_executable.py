@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,8 +12,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from ge.ir.errors import GeError
+from ge.ir.locations import node_names
 from ge.targets.onnx.exporter import save_model
-from ge.tools.execute import Executable, OnnxExecutable, executable
+from ge.tools.execute import INSIDE, Executable, OnnxExecutable, executable, with_results_of
+from ge.tools.stepwise import NamedValue
 
 
 class OnnxRuntimeExecutable(Executable):
@@ -44,6 +46,22 @@ class OnnxRuntimeExecutable(Executable):
             return dict(zip(names, self._session.run(names, feeds), strict=True))
         except Exception as error:
             raise GeError("GE6006", f"onnxruntime: {error}") from error
+
+
+def values_inside(module: ModuleOp, args: Sequence[Any]) -> dict[str, NamedValue]:
+    """:func:`~ge.tools.stepwise.named_values` of a module of onnx operations, by onnxruntime. Raises GE6006, GE6012."""
+    program = OnnxRuntimeExecutable(with_results_of(module, ["*"]))
+    given = program.run({info.name: value for info, value in zip(program.inputs, args, strict=True)})
+    main = next(op for op in module.ops if isinstance(op, FuncOp))
+    found: dict[str, NamedValue] = {}
+    for op in main.body.block.ops:
+        for name in node_names(op)[-1:]:
+            for number in range(len(op.results)):
+                value = given.get(f"{INSIDE}{name}{f':{number}' if number else ''}")
+                if value is not None:
+                    found.pop(f"{name}:{number}", None)
+                    found[f"{name}:{number}"] = NamedValue(name, op, value)
+    return found
 
 
 def fastest(module: ModuleOp) -> Executable:

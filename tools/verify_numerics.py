@@ -1,37 +1,40 @@
 """Whether passes keep the numbers: the module runs before and after every pass, on the same inputs.
 
-The inputs are of the kinds of :mod:`ge.maths.hostile`. Outputs must agree as everywhere in this project: float32 to
-1e-5 of the largest value plus 1e-5 of each, float16 to 1e-3, what the AI Core computes in float16 to 0.4 % of the
-largest value, integers exactly. A difference that is no more than a few roundings of the largest value inside the model
-passes: where nearly equal numbers are subtracted, that is all that is known.
+The inputs are of the kinds of :mod:`ge.maths.hostile`, as far as the module takes them and they tell something
+(:mod:`ge.tools.input_draws`); without any there is no verdict, which is an error. Outputs must agree as everywhere in
+this project: float32 to 1e-5 of the largest value plus 1e-5 of each, float16 to 1e-3, what the AI Core computes in
+float16 to 0.4 % of the largest value, integers exactly. A difference that is no more than a few roundings of the
+largest value inside the model passes: where nearly equal numbers are subtracted, that is all that is known.
 
-On models of ONNX both runs are by onnxruntime where it is installed and takes both modules, otherwise by definition. A
-pass that left the module as it was is not checked.
+On models of ONNX both runs are by onnxruntime where it is installed and takes both modules, otherwise by definition.
+After a pass that left the module as it was, or as one that computes the same by the same operations
+(:mod:`ge.tools.formulas`), there is nothing to run.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from ge.ir.constants import numpy_dtype, tensor_type_of
 from ge.ir.errors import GeError
-from ge.ir.locations import where
-from ge.maths.hostile import KINDS, hostile, largest_finite
+from ge.ir.locations import name_loc, node_names, where
+from ge.maths.hostile import KINDS, largest_finite
 from ge.tools.agreement import FLOAT32_TOLERANCE, MAX_RELATIVE
 from ge.tools.arrays import InputInfo
 from ge.tools.execute import Executable, OnnxExecutable, executable
-from ge.tools.onnxruntime_executable import OnnxRuntimeExecutable, fastest
+from ge.tools.formulas import same_formulas
+from ge.tools.input_draws import Draw, Draws, draw_for
+from ge.tools.onnxruntime_executable import OnnxRuntimeExecutable, fastest, values_inside
 from ge.tools.stepwise import NamedValue, named_values
 
-Array: TypeAlias = NDArray[Any]
 Position: TypeAlias = tuple[int, ...]
 
 FLOAT16_TOLERANCE = 1e-3
@@ -40,75 +43,68 @@ FLOAT16_MAX = 65504.0
 ROUNDINGS = 4.0
 """How many roundings of the largest value inside the model may show."""
 
-UNKNOWN_SIZES = (2, 3, 1)
-"""What unknown dimensions are in turn, draw by draw: several shapes are tried."""
-
-LARGER_SIZES = (32, 512)
-"""What they are when the model does not run on those: images and signals have a least size."""
-
-
-@dataclass
-class Draw:
-    """Inputs of one kind, and what the module gave for them last."""
-
-    kind: str
-    inputs: Sequence[Any]
-    outputs: Mapping[str, Any]
-
-    def run(self, program: Executable) -> dict[str, Any]:
-        """What a program gives for the inputs; its names of them may be others."""
-        return program.run({info.name: value for info, value in zip(program.inputs, self.inputs, strict=True)})
-
 
 @dataclass
 class NumericsCheck:
     """Checks a module after every pass; to be called with the pass, or with None before the first one."""
 
     seed: int = 0
-    _draws: list[Draw] = field(default_factory=list[Draw])
+    passes: int = 0
+    """How many passes were seen."""
+    judged: int = 0
+    """After how many of them the module ran, because they changed its operations."""
+    draws: Draws = field(default_factory=lambda: Draws([], {}, []))
     _before: ModuleOp | None = None
     _half: bool = False
     _fast: bool = False
     """Whether onnxruntime ran the module before."""
 
     def __call__(self, each: ModulePass | None, module: ModuleOp) -> None:
-        """Run a module and compare. Raises GE3014, or what running it raises."""
+        """Run a module and compare. Raises GE3014, GE3018, or what running it raises."""
         if each is None:
             self._start(module)
         elif self._before is not None:
+            self.passes += 1
             if self._before.is_structurally_equivalent(module):
                 return
-            self._check(each.name, module, self._before)
+            if _states_shapes(self._before, module):
+                self._start(self._before, executable(module).inputs)
+            if not same_formulas(self._before, module):
+                self.judged += 1
+                self._check(each.name, module, self._before)
         self._before = module.clone()
 
-    def _start(self, module: ModuleOp) -> None:
-        """Draw inputs, and run the module on those that it takes. Raises what the last run raised if it takes none."""
+    def report(self) -> str:
+        """What was judged, and on which draws of inputs, in one line."""
+        draws = self.draws
+        text = f"numerics: {self.judged} of {self.passes} passes changed the operations, none the numbers, "
+        text += f"on {len(draws.kept)} of {len(KINDS)} draws of inputs ({', '.join(draw.kind for draw in draws.kept)})"
+        for what, kinds in (("refused by the module", draws.refused), ("without outputs to compare", draws.silent)):
+            text += f"; {what}: {', '.join(kinds)}" if kinds else ""
+        return text
+
+    def _start(self, module: ModuleOp, inputs: Sequence[InputInfo] = ()) -> None:
+        """Draw inputs, and run the module on them. Raises GE3018 when no draw can be judged.
+
+        ``inputs``: what they are from the next pass on, where that states shapes that were open.
+        """
         program = fastest(module)
+        self.draws = draw_for(module, program, inputs or program.inputs, self.seed)
+        if not self.draws.kept and isinstance(program, OnnxRuntimeExecutable):
+            program = executable(module)
+            self.draws = draw_for(module, program, inputs or program.inputs, self.seed)
         self._fast = isinstance(program, OnnxRuntimeExecutable)
         self._half = program.half
-        self._draws.clear()
-        problem: GeError | None = None
-        counts = any(op.name == "onnx.Loop" for op in module.walk())
-        for number, kind in enumerate(KINDS):
-            for size in (UNKNOWN_SIZES[number % len(UNKNOWN_SIZES)], *LARGER_SIZES):
-                random = np.random.default_rng([self.seed, number])
-                draw = Draw(kind, [draw_input(info, kind, size, random, counts) for info in program.inputs], {})
-                try:
-                    draw.outputs = draw.run(program)
-                except GeError as error:  # a hostile index is out of range: these inputs mean nothing to the model
-                    problem = error
-                else:
-                    self._draws.append(draw)
-                    break
-                if not _has_unknown_sizes(program):
-                    break
-        if problem is not None and not self._draws:
-            raise problem
+        if not self.draws.kept:
+            refusals = list(self.draws.refused.values())
+            why = f"it refuses what is drawn: {refusals[-1].what}" if refusals else "its outputs have no finite number"
+            what = f"none of {len(KINDS)} draws of inputs can be judged: {why}"
+            raise GeError("GE3018", what, refusals[-1].where if refusals else None)
 
     def _check(self, name: str, module: ModuleOp, before: ModuleOp) -> None:
         program = self._program(name, module, before)
         half = self._half or program.half
-        for draw in self._draws:
+        for draw in self.draws.kept:
             try:
                 outputs = draw.run(program)
             except GeError as error:
@@ -134,7 +130,7 @@ class NumericsCheck:
             return fast
         self._fast = False
         judge = executable(before)
-        for draw in self._draws:
+        for draw in self.draws.kept:
             draw.outputs = draw.run(judge)
         return program
 
@@ -153,7 +149,7 @@ class NumericsCheck:
 
         They do when it is no more than their rounding, and when float16 could not hold them.
         """
-        old, new = named_values(before, draw.inputs), named_values(module, draw.inputs)
+        old, new = self._inside(_all_named(before), draw), self._inside(module, draw)
         wanted, size = draw.outputs[output], largest_finite(each.value for each in old.values())
         if _is_rounding(found, wanted, size, half) or (half and size > FLOAT16_MAX):
             return
@@ -166,27 +162,42 @@ class NumericsCheck:
         what += f"; the first value that differs is that of node '{at.name}' ({at.op.name}): {detail}"
         raise GeError("GE3014", what, where(at.op))
 
+    def _inside(self, module: ModuleOp, draw: Draw) -> Mapping[str, NamedValue]:
+        """The values inside a module by name; none when what ran it does not give them."""
+        if self._fast:
+            try:
+                return values_inside(module, draw.inputs)
+            except GeError:
+                pass  # a value of a type that is no output
+        try:
+            return named_values(module, draw.inputs)
+        except GeError:  # by definition it does not run, which onnxruntime may see otherwise
+            return {}
 
-def _has_unknown_sizes(program: Executable) -> bool:
-    return any(DYNAMIC_INDEX in info.shape for info in program.inputs)
+
+def _all_named(module: ModuleOp) -> ModuleOp:
+    """A copy of a module in which every operation has a name, so that no value inside is overlooked."""
+    module = module.clone()
+    for number, op in enumerate(module.walk()):
+        if op.results and not node_names(op):
+            op.location = name_loc(f"unnamed {number}")
+    return module
 
 
-def draw_input(info: InputInfo, kind: str, size: int, random: np.random.Generator, counts: bool = False) -> Array:
-    """Values of a kind for an input; its unknown dimensions are ``size``. Raises GE6002 for what is no tensor.
+def _states_shapes(before: ModuleOp, after: ModuleOp) -> bool:
+    """Whether inputs have the same element types as before, and other shapes."""
+    types = list(zip(_input_types(before), _input_types(after), strict=False))
+    elements = [(_element_type(a), _element_type(b)) for a, b in types]
+    return any(a != b for a, b in types) and all(a is not None and a == b for a, b in elements)
 
-    ``counts``: a single integer may be how often a loop turns, so it is small, whatever the kind.
-    """
-    try:
-        type = tensor_type_of(info.type)
-        dtype = numpy_dtype(type.element_type)
-    except GeError:
-        return info.random(random)
-    shape = [size if each == DYNAMIC_INDEX else each for each in type.get_shape()]
-    if counts and dtype.kind in "iu" and math.prod(shape) == 1:
-        return random.integers(0, 4, shape).astype(dtype)
-    if dtype.kind in "iu" and kind != "large":
-        return random.integers(0, 2, shape).astype(dtype)
-    return hostile(shape, dtype, kind, random)
+
+def _element_type(type: Attribute) -> Attribute | None:
+    return cast("TensorType[Attribute]", type).element_type if isinstance(type, TensorType) else None
+
+
+def _input_types(module: ModuleOp) -> Sequence[Attribute]:
+    main = next((op for op in module.ops if isinstance(op, FuncOp)), None)
+    return () if main is None else main.body.block.arg_types
 
 
 # Comparing

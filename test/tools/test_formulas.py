@@ -1,0 +1,85 @@
+"""Modules that compute the same by the same operations are known without running them."""
+
+from __future__ import annotations
+
+import pytest
+
+from ge.ir.parser import parse_module
+from ge.tools.formulas import same_formulas
+
+T = "tensor<4xf32>"
+BINARY = f"({T}, {T}) -> {T}"
+UNARY = f"({T}) -> {T}"
+
+BEFORE = f"""
+  %c = onnx.Constant dense<2.0> : {T}
+  %0 = onnx.Mul(%x, %c) : {BINARY}
+  %1 = onnx.Neg(%0) : {UNARY}
+  %y = onnx.Add(%1, %0) : {BINARY}"""
+
+
+def same(before: str, after: str) -> bool:
+    modules = [
+        parse_module(f"func.func @main(%x: {T}, %z: {T}) -> {T} {{\n{text}\n  func.return %y : {T}\n}}\n")
+        for text in (before, after)
+    ]
+    return same_formulas(modules[0], modules[1])
+
+
+def test_order_repetition_names_types_and_unused_operations_do_not_count() -> None:
+    after = f"""
+  %unused = onnx.Relu(%z) : {UNARY}
+  %d = onnx.Constant dense<2.0> : {T}
+  %c = onnx.Constant dense<2.0> : {T}
+  %a = onnx.Mul(%x, %d) : {BINARY} loc("other")
+  %b = onnx.Mul(%x, %c) : ({T}, {T}) -> tensor<?xf32>
+  %n = onnx.Neg(%b) : (tensor<?xf32>) -> {T}
+  %y = onnx.Add(%n, %a) : {BINARY}"""
+    assert same(BEFORE, after)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("dense<2.0>", "dense<2.5>"),
+        ("Mul(%x", "Mul(%z"),
+        ("Neg", "Abs"),
+        ("Add(%1, %0)", "Add(%0, %1)"),
+    ],
+)
+def test_everything_else_does(old: str, new: str) -> None:
+    assert same(BEFORE, BEFORE)
+    assert not same(BEFORE, BEFORE.replace(old, new))
+
+
+@pytest.mark.parametrize("attribute", ["axis = 0", "axis = -1"])
+def test_attributes(attribute: str) -> None:
+    def softmax(given: str) -> str:
+        return f"  %y = onnx.Softmax(%x) {{{given}}} : {UNARY}"
+
+    assert same(softmax("axis = 0"), softmax(attribute)) == (attribute == "axis = 0")
+
+
+def test_what_may_give_something_else_each_time_is_not_known() -> None:
+    random = f"  %y = onnx.RandomNormalLike(%x) {{seed = 1.0}} : {UNARY}"
+    foreign = f'  %y = onnx.Custom "a.domain" "Foo"(%x) : {UNARY}'
+    for text in (random, foreign):
+        assert not same(text, text)
+
+
+def test_subgraphs() -> None:
+    def branch(op: str, taken: str) -> str:
+        return f"""
+  %c = onnx.Constant dense<true> : tensor<i1>
+  %a = onnx.Neg(%x) : {UNARY}
+  %b = onnx.Abs(%x) : {UNARY}
+  %y = onnx.If(%c) then_branch {{
+    %t = onnx.{op}({taken}) : {UNARY}
+    onnx.Yield %t : {T}
+  }} else_branch {{
+    onnx.Yield %a : {T}
+  }} : (tensor<i1>) -> {T}"""
+
+    assert same(branch("Relu", "%b"), branch("Relu", "%b"))
+    assert not same(branch("Relu", "%b"), branch("Exp", "%b"))
+    assert not same(branch("Relu", "%b"), branch("Relu", "%a"))

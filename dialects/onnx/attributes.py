@@ -280,25 +280,22 @@ _TO_ATTRIBUTE: Mapping[AttributeKind, Callable[[Any], Attribute]] = {
 }
 
 
+_TO_PYTHON: Mapping[type[Attribute], Callable[[Any], Any]] = {
+    IntegerAttr: lambda attribute: attribute.value.data,
+    FloatAttr: lambda attribute: attribute.value.data,
+    StringAttr: lambda attribute: attribute.data,
+    BytesAttr: lambda attribute: attribute.data,
+    DenseArrayBase: lambda attribute: list(attribute.get_values()),
+    ArrayAttr: lambda attribute: [to_python(item) for item in attribute.data],
+    TensorAttr: lambda attribute: literal_array(attribute.literal, attribute.type),
+    TypeProtoAttr: lambda attribute: attribute.type,
+}
+
+
 def to_python(attribute: Attribute) -> Any:
     """An attribute as int, float, str, bytes, list, NumPy array or type; the inverse of :func:`to_attribute`."""
-    match attribute:
-        case IntegerAttr():
-            return attribute.value.data
-        case FloatAttr():
-            return attribute.value.data
-        case StringAttr() | BytesAttr():
-            return attribute.data
-        case DenseArrayBase():
-            return list(cast("DenseArrayBase[Any]", attribute).get_values())
-        case ArrayAttr():
-            return [to_python(item) for item in attribute.data]
-        case TensorAttr():
-            return literal_array(attribute.literal, attribute.type)
-        case TypeProtoAttr():
-            return attribute.type
-        case _:
-            return attribute
+    convert = _TO_PYTHON.get(type(attribute))
+    return attribute if convert is None else convert(attribute)
 
 
 def has_kind(attribute: Attribute, kind: AttributeKind) -> bool:

@@ -71,6 +71,8 @@ def _make_class(operator: Operator, base: type[TableOp] = _CheckedOp) -> type[Ta
     members = {
         "name": prefix + operator.name,
         "OPERATOR": operator,
+        "op_type": operator.name,  # instead of the properties, which are slower, and asked for very often
+        "domain": operator.domain,
         "traits": traits_def(*traits),
         "__doc__": operator.url,
         "__module__": __name__,

@@ -33,6 +33,7 @@ from xdsl.ir import Attribute, Operation, TypeAttribute
 from ge.dialects.onnx.attributes import SparseAttr, TensorAttr, literal_array, to_python
 from ge.dialects.onnx.rare_attributes import ListAttr, RefAttr, TypeProtoAttr
 from ge.dialects.onnx.types import STRING, UNKNOWN, MapType, OptionalType, SequenceType, tensor_type
+from ge.ir.attributes import remembered
 from ge.ir.constants import element_type, numpy_dtype
 from ge.ir.errors import GeError
 
@@ -127,6 +128,16 @@ def dimensions(proto: TypeProto) -> Sequence[onnx.TensorShapeProto.Dimension]:
 
 def proto_of_type(type: Attribute) -> TypeProto:
     """The ONNX type of an IR type."""
+    return TypeProto.FromString(_message_of_type(type))
+
+
+@remembered
+def _message_of_type(type: Attribute) -> bytes:
+    """The serialised ONNX type of an IR type, which is made again much faster than it is built."""
+    return _build_type(type).SerializeToString()
+
+
+def _build_type(type: Attribute) -> TypeProto:
     match type:
         case TensorType():
             shape = [None if dim == DYNAMIC_INDEX else dim for dim in type.get_shape()]

@@ -9,6 +9,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, NoneType, TensorType, UnrankedT
 from xdsl.ir import Attribute, BlockArgument, OpResult, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 
+from ge.ir.attributes import remembered
+
 ABSENT = NoneType()
 """The type of an optional result that the model does not ask for."""
 
@@ -74,7 +76,13 @@ def ranked(value: SSAValue | Attribute) -> TensorType[Attribute] | None:
 def static_shape(value: SSAValue | Attribute) -> tuple[int, ...] | None:
     """The shape of a value when all its dimensions are numbers, otherwise None."""
     type = ranked(value)
-    return None if type is None or DYNAMIC_INDEX in type.get_shape() else type.get_shape()
+    return None if type is None else _static_shape(type)
+
+
+@remembered
+def _static_shape(type: Attribute) -> tuple[int, ...] | None:
+    shape = cast("TensorType[Attribute]", type).get_shape()
+    return None if DYNAMIC_INDEX in shape else shape
 
 
 @lru_cache(4096)
@@ -83,7 +91,7 @@ def tensor_type(element: Attribute, shape: tuple[int, ...]) -> TensorType[Attrib
     return TensorType(element, shape)
 
 
-@lru_cache(4096)
+@remembered
 def type_code(type: Attribute) -> str:
     """A type as the operator table writes it, without shape: ``f32``, ``seq(string)``, ``map(i64 f32)``."""
     match type:

@@ -17,6 +17,7 @@ when the model states them all just as they are, or a list of their notes, ``uni
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import cast
 
 from onnx import TypeProto, ValueInfoProto
@@ -48,16 +49,23 @@ PLACEHOLDERS = ("?", "-1", "None", "unk")
 
 def value_notes(info: ValueInfoProto, type: Attribute) -> dict[str, Attribute]:
     """What ``info`` says that name and ``type`` of a value do not."""
-    notes: dict[str, Attribute] = {}
-    stated = type_of_proto(info.type)
+    stated, notes = _read_type(info.type.SerializeToString())
     if stated != type:
-        notes["onnx.type"] = stated
-    dims = [_name(dim.dim_param) for dim in dimensions(info.type)]
+        notes = {"onnx.type": stated, **notes}
+    return {**notes, **documentation(info)}
+
+
+@lru_cache(1024)
+def _read_type(message: bytes) -> tuple[Attribute, Mapping[str, Attribute]]:
+    """The IR type of a serialised ONNX type, and the notes on what it says beside that. A model has few types."""
+    proto = TypeProto.FromString(message)
+    stated, notes = type_of_proto(proto), dict[str, Attribute]()
+    dims = [_name(dim.dim_param) for dim in dimensions(proto)]
     if any(dims):
         notes["onnx.dims"] = ArrayAttr(map(StringAttr, dims))
-    if _named_type(stated, dims) != info.type:
-        notes["onnx.proto"] = StringAttr(message_text(info.type))
-    return {**notes, **documentation(info)}
+    if _named_type(stated, dims) != proto:
+        notes["onnx.proto"] = StringAttr(message_text(proto))
+    return stated, notes
 
 
 def value_info(name: str, type: Attribute, notes: Mapping[str, Attribute] | None = None) -> ValueInfoProto:

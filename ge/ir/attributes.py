@@ -7,9 +7,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from pathlib import Path
-from typing import Literal, TypeAlias, cast, get_args
+from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 from typing_extensions import Buffer
 from xdsl.dialects.builtin import NoneAttr, StringAttr, TensorType
@@ -20,6 +21,26 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ge.ir.weights import Origin, Weights, WeightsMode, WeightsReader, WeightsWriter, view_of
+
+T = TypeVar("T")
+
+
+def remembered(function: Callable[[Attribute], T]) -> Callable[[Attribute], T]:
+    """Decorator: keep what a function gives for an attribute with the attribute, since attributes do not change.
+
+    A table by attributes would hash them, with all that is in them, at every question.
+    """
+    key = f"{function.__module__}.{function.__qualname__}"
+
+    @wraps(function)
+    def answer(attribute: Attribute) -> T:
+        memory = vars(attribute)
+        if key not in memory:
+            memory[key] = function(attribute)
+        return memory[key]
+
+    return answer
+
 
 StorageFormat: TypeAlias = Literal["ND", "NCHW", "NHWC", "NC1HWC0", "FRACTAL_Z", "FRACTAL_NZ"]
 """How a tensor lies in device memory; docs/levels.md gives the storage shape of each."""

@@ -247,7 +247,7 @@ def _sweep(rules: Sequence[RewriteRule[Any]], root: Operation, budget: _Budget) 
         op = worklist.popleft()
         if op.parent is None and op is not root:
             continue
-        around = list(_neighbours(op))
+        around = _neighbours(op)
         rule = _first_that_applies(op, table[type(op)], log)
         if rule is not None:
             budget.spend(rule, op)
@@ -305,14 +305,12 @@ def _explain(root: Operation, rules: Sequence[RewriteRule[Any]]) -> None:
                 missed(rule.name, op, reason)
 
 
-def _neighbours(op: Operation) -> Iterator[Operation]:
+def _neighbours(op: Operation) -> list[Operation]:
     """The producers of the operands and the users of the results."""
-    for operand in op.operands:
-        if isinstance(operand, OpResult):
-            yield operand.op
+    near = [operand.op for operand in op.operands if isinstance(operand, OpResult)]
     for result in op.results:
-        for use in result.uses:
-            yield use.operation
+        near += [use.operation for use in result.uses]
+    return near
 
 
 def _revisit(

@@ -6,8 +6,7 @@ never printed. xDSL's own ``verify`` has no dominance check and prints the whole
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -63,26 +62,28 @@ def _verify_uses_in(region: Region, visible: set[SSAValue]) -> None:
 def _verify(op: Operation) -> None:
     """Check ``op`` and what is in it against their definitions."""
     if op.regions:
-        with _located(op):
-            _verify_definition(op)
+        _check(op, _verify_definition)
     for region in op.regions:
         _verify_blocks(region)
         for block in region.blocks:
             for inner in block.ops:
                 _verify(inner)
             _verify_end(block, region)
-    with _located(op):
-        _verify_types(op)
-        _verify_successors(op)
-        op.verify_()
-        verify_notes(op)
+    _check(op, _verify_itself)
 
 
-@contextmanager
-def _located(op: Operation) -> Generator[None]:
-    """Turn what a check says into the error of an operation."""
+def _verify_itself(op: Operation) -> None:
+    """Check ``op`` when what is in it is right."""
+    _verify_types(op)
+    _verify_successors(op)
+    op.verify_()
+    verify_notes(op)
+
+
+def _check(op: Operation, check: Callable[[Operation], None]) -> None:
+    """Make what a check says the error of an operation."""
     try:
-        yield
+        check(op)
     except VerifyException as error:
         raise GeError("GE3002", f"'{op.name}': {_one_line(error)}", where(op)) from error
 

@@ -14,6 +14,7 @@ import onnx
 
 from ge.ir.errors import GeError
 from ge.maths.expansion import MAX_EXPANDED_NODES, expanded_size
+from ge.targets.onnx.adapters.graphs import inner_graphs
 from ge.targets.onnx.wire import fields
 
 MAX_PARTS = 2_000_000
@@ -68,6 +69,5 @@ def _all_nodes(owner: onnx.GraphProto | onnx.FunctionProto) -> Iterator[onnx.Nod
     """The nodes of a graph or function, and those of the graphs in them."""
     for node in owner.node:
         yield node
-        for attribute in node.attribute:
-            for graph in (attribute.g, *attribute.graphs):
-                yield from _all_nodes(graph)
+        for graph in inner_graphs(node):
+            yield from _all_nodes(graph)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any, cast
 
 from xdsl.dialects import builtin
@@ -20,7 +19,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from ge.dialects.onnx.attributes import TensorAttr, to_python
-from ge.dialects.onnx.rare_attributes import TypeProtoAttr
 from ge.dialects.onnx.schema import expand_type_set
 from ge.dialects.onnx.shapes.values import (
     UNKNOWN_VALUE,
@@ -33,12 +31,12 @@ from ge.dialects.onnx.shapes.values import (
     may_be_followed,
 )
 from ge.dialects.onnx.types import STRING, UNKNOWN, MapType, OptionalType, SequenceType, tensor_type, type_code
-from ge.ir.attributes import WeightsAttr
+from ge.ir.attributes import WeightsAttr, remembered
 
 # Types
 
 
-@cache
+@remembered
 def value_of_type(type: Attribute) -> Value:
     """What a type says of its values."""
     match type:
@@ -130,14 +128,12 @@ def _contents(literal: Attribute, element: str, count: int) -> tuple[Element, ..
     return tuple(int(number) for number in numbers) if element == "i1" else tuple(numbers)
 
 
+_TYPES = (TensorType, UnrankedTensorType, SequenceType, OptionalType, MapType)
+
+
 def attribute_value(attribute: Attribute) -> Any:
     """An attribute as shape rules read it: a Python value, tensors and types as what is known of a value."""
-    match attribute:
-        case TensorAttr():
-            return value_of_constant(attribute.literal, attribute.type)
-        case TensorType() | UnrankedTensorType() | SequenceType() | OptionalType() | MapType():
-            return value_of_type(attribute)
-        case TypeProtoAttr():
-            return value_of_type(attribute.type)
-        case _:
-            return to_python(attribute)
+    if isinstance(attribute, TensorAttr):
+        return value_of_constant(attribute.literal, attribute.type)
+    value = to_python(attribute)
+    return value_of_type(cast(Attribute, value)) if isinstance(value, _TYPES) else value

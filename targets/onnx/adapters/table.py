@@ -52,6 +52,11 @@ def keeps_meaning(op_type: str, old: int, new: int) -> bool:
     return all(is_widening(op_type, v) for v in versions if first.since_version < v <= last.since_version)
 
 
+def is_at_most(op_type: str, opset: int) -> bool:
+    """Whether the newest version of an operator is there at an opset."""
+    return histories()[op_type][-1].since_version <= opset
+
+
 def oldest_unchanged(node: NodeProto, types: Mapping[str, TypeProto], first: int) -> int:
     """The oldest opset from ``first`` on at which a node of the newest means the same, just as it is."""
     version = histories()[node.op_type][-1].since_version

@@ -285,6 +285,12 @@ INPUT_NAMES = "graph.input_names"
 OUTPUT_NAMES = "graph.output_names"
 """Notes of `@main`: the names that the model gives its inputs and outputs, in order."""
 
+CORES = "graph.cores"
+"""Note of an operation: the most cores that its kernel takes."""
+
+ONE_STREAM_CYCLES = "graph.one_stream_cycles"
+"""Note of `@main`: the cycles that it would take in one stream, each kernel on all cores that it can use."""
+
 NOTES = {
     INPUT_NAMES: strings(arguments, "argument"),
     OUTPUT_NAMES: strings(returned, "result"),
@@ -292,6 +298,7 @@ NOTES = {
     "graph.input_offsets": integers(arguments, "argument"),
     "graph.output_offsets": integers(returned, "result"),
     **dict.fromkeys(("graph.memory_size", "graph.io_size", "graph.weight_size"), NATURAL),
+    **dict.fromkeys((CORES, ONE_STREAM_CYCLES), NATURAL),
 }
 """The notes of this dialect; the offsets and sizes, in bytes, are what memory planning decided."""
 

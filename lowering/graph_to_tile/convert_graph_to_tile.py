@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from dataclasses import replace as replace_fields
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ge.dialects import graph
 from ge.dialects.graph.base import tensor
-from ge.dialects.graph.program import main_function
+from ge.dialects.graph.program import CORES, main_function
 from ge.dialects.tile.in_place import replaceable_inputs
 from ge.dialects.tile.structure import KernelOp
 from ge.ir.attributes import layout_of
@@ -72,6 +73,8 @@ class ConvertGraphToTilePass(ModulePass):
     2. `graph.reshape` in plain format, and `graph.trans_data` that keeps the bytes, become `graph.view`.
     3. Constants, host operations and views stay. Anything else is an error (GE3004), as is a case of a known operation
        that has no kernel (GE4010).
+    4. A kernel takes all cores that it can use, or as many as the note `graph.cores` of its operation says, if that is
+       less.
 
     Where nothing has a storage format yet, `assign-precision`, `merge-host` and `propagate-layout` run first: it is
     the one place where a lowering calls passes, so that a pipeline may leave them out.
@@ -98,6 +101,11 @@ class ConvertGraphToTilePass(ModulePass):
         check_legal(op, PROGRAM_LEVEL, level="tile")
 
 
+def is_launched(op: Operation) -> bool:
+    """Whether an operation of the graph level becomes a launch."""
+    return type(op) in LOWERINGS and not (isinstance(op, graph.TransDataOp) and keeps_bytes(op))
+
+
 @dataclass
 class _Outliner:
     """Replaces operations by launches, and keeps the kernels of the module."""
@@ -120,9 +128,16 @@ class _Outliner:
             case _ if (lower := LOWERINGS.get(type(op))) is not None:
                 if not isinstance(op, graph.FusionOp):  # whose steps its lowering checks
                     check_covered(op)
-                self.launch(op, lower(op, self.target))
+                self.launch(op, lower(op, self.target_of(op)))
             case _:
                 pass
+
+    def target_of(self, op: Operation) -> Target:
+        """What the kernel of an operation is written for."""
+        cores = op.attributes.get(CORES)
+        return (
+            replace_fields(self.target, most_cores=cores.value.data) if isinstance(cores, IntegerAttr) else self.target
+        )
 
     def launch(self, op: Operation, outlined: Outlined) -> None:
         """Replace one operation by the launch of its kernel."""

@@ -28,6 +28,8 @@ class Target:
 
     soc: Soc
     double_buffer: bool = True
+    most_cores: int = 0
+    """The most AI Cores that a kernel takes; 0 is all that there are."""
 
     @property
     def stages(self) -> int:
@@ -37,7 +39,7 @@ class Target:
     @property
     def cores(self) -> int:
         """The number of AI Cores."""
-        return self.soc.cores
+        return min(self.soc.cores, self.most_cores or self.soc.cores)
 
     @property
     def ub(self) -> int:
@@ -50,7 +52,7 @@ class Target:
         costs = soc.costs(warm=True)
         load, store, vector = soc.pipes["mte2"], soc.pipes["mte3"], soc.pipes["v"]
         return Machine(
-            cores=soc.cores,
+            cores=self.cores,
             l1=soc.buffers["l1"],
             l0a=soc.buffers["l0a"],
             l0b=soc.buffers["l0b"],

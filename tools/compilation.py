@@ -22,6 +22,7 @@ from xdsl.passes import ModulePass
 
 from ge.dialects.graph import HostOp, LaunchOp
 from ge.dialects.graph.program import main_function
+from ge.dialects.om import GraphOp
 from ge.dialects.onnx.shapes.input_shapes import Asked, Range
 from ge.ir.errors import GeError
 from ge.ir.printer import GePrinter
@@ -29,6 +30,7 @@ from ge.ir.registry import context, registry
 from ge.ir.rewrite_log import RewriteLog, Switches, current_log, logger, observe
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
+from ge.lowering.program_to_om.source_graph import attach_graph, source_graph
 from ge.passes.graph.plan_memory import MemoryPlan, Planner, plan_memory
 from ge.passes.graph.program_work import program_work
 from ge.passes.onnx.fusion_rules import FusionRulesPass
@@ -223,6 +225,7 @@ def compile_model(options: CompileOptions, *, watch: bool = False, progress: Pro
     """
     records: list[StageRecord] = []
     program: Program | None = None
+    graph: GraphOp | None = None
     progress = progress or Silent(len(STAGES))
     start = time.perf_counter()
     progress.begin(IMPORT.name)
@@ -236,11 +239,15 @@ def compile_model(options: CompileOptions, *, watch: bool = False, progress: Pro
             log.watcher = watcher if stage in WATCHED else None
             progress.begin(stage.name)
             run_stage(stage, module, options, watcher if stage in WATCHED else None)
+            if stage is WRITE and graph is not None:
+                attach_graph(module, graph)
             records.append(_record(stage, time.perf_counter() - start, module))
             progress.end(stage.name, records[-1].seconds)
             write(len(records), stage.name, module)
             if stage is IMPORT:
                 imported = module.clone()
+            if stage is GROUP:
+                graph = source_graph(module)
             if stage is PROGRAM:
                 program = _examine(module, options, unfused_access_bytes(imported, options))
             start = time.perf_counter()

@@ -1,9 +1,10 @@
 """The parts of an OM file as files of their own: ``ge-om extract``.
 
-The graph becomes an ONNX model: an operator of the device is a node of the domain ``ascend`` with the type, attributes
-and name that it has in the file (there is no ONNX operator for it: what it fuses is in its kernel), an operator of the
-host a call of a function, which holds its ONNX nodes. Constants are initializers in the shape of the model, not in that
-of the storage. The names of the nodes of the source model are in the metadata of each node.
+``graph.onnx`` is the optimised graph in standard operators (:mod:`ge.tools.om_onnx`), ``device.onnx`` what the device
+does: an operator of the device is a node of the domain ``ascend`` with the type, attributes and name that it has in the
+file, an operator of the host a call of a function, which holds its ONNX nodes. Constants are initializers in the shape
+of the model, not in that of the storage. The names of the nodes of the source model are in the metadata of each node.
+A file that does not say what its kernels compute, as those of other compilers, has only the latter, as ``graph.onnx``.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ from ge.targets.ascend.om.external_weights import plain_name
 from ge.targets.ascend.om.file import OmFile, kernel_name, node_names, split_edge
 from ge.targets.ascend.om.messages import read_type
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
+from ge.targets.onnx.exporter import save_model
 from ge.tools.om_inspection import outputs
+from ge.tools.om_onnx import onnx_module
 
 DEVICE_DOMAIN, HOST_DOMAIN = "ascend", "ge.host"
 
@@ -59,14 +62,24 @@ def extract(file: OmFile, folder: Path, parts: Sequence[str] = PARTS) -> list[Pa
                     written.append(path)
                 index[part] = names.of
         if "graph" in parts:
-            path = folder / "graph.onnx"
-            _write(path, graph_model(file).SerializeToString(deterministic=True))
-            written.append(path)
-            index["graph"] = {"graph": path.name}
+            index["graph"] = _write_graphs(file, folder)
+            written += [folder / name for name in index["graph"].values()]
         _write(folder / "index.json", json.dumps(index, indent=1).encode() + b"\n")
     except OSError as error:
         raise GeError("GE1003", f"cannot write to '{folder}': {error.strerror or error}", str(folder)) from error
     return [*written, folder / "index.json"]
+
+
+def _write_graphs(file: OmFile, folder: Path) -> dict[str, str]:
+    """Write the graph, and what the device makes of it where that is another; which file is which."""
+    names = {"graph": "graph.onnx"}
+    device = device_model(file).SerializeToString(deterministic=True)
+    module = onnx_module(file)
+    if module is not None:
+        save_model(module, folder / names["graph"])
+        names["device"] = "device.onnx"
+    _write(folder / [*names.values()][-1], device)
+    return names
 
 
 class FileNames:
@@ -125,8 +138,8 @@ def constant_array(op: ir.OpDef, data: memoryview) -> NDArray[Any] | None:
 # ------------------------------------------------------------ the graph
 
 
-def graph_model(file: OmFile) -> ModelProto:
-    """The main graph as an ONNX model; see the module."""
+def device_model(file: OmFile) -> ModelProto:
+    """The operators of a file as an ONNX model; see the module."""
     arrays = {op.name: constant_array(op, data) for op, data in file.constants()}
     functions = dict(_functions(file))
     nodes: list[NodeProto] = []

@@ -12,6 +12,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError, Message
 from onnx import ModelProto
+from xdsl.dialects.builtin import ModuleOp
 
 from bench.fuzz import byte_mutations, message_mutations
 from bench.fuzz.byte_mutations import INTEGERS, word
@@ -21,8 +22,10 @@ from bench.fuzz.small_models import small_models
 from bench.fuzz.target import SeedFile, Target
 from bench.fuzz.verdict import PASSED
 from ge import Runtime
+from ge.dialects.om import GraphOp
 from ge.ir.errors import GeError
 from ge.ir.verifier import verify_module
+from ge.lowering.program_to_om.source_graph import attach_graph, source_graph
 from ge.targets.ascend.om.container import PartitionType, pack_container, read_container
 from ge.targets.ascend.om.file import OmFile
 from ge.targets.ascend.om.kernel_store import pack_store, read_store
@@ -31,12 +34,13 @@ from ge.targets.ascend.om.reader import read_model, read_own_module
 from ge.targets.ascend.om.writer import model_bytes
 from ge.targets.onnx.importer import import_model
 from ge.tools.arrays import InputInfo, random_inputs
-from ge.tools.compilation import STAGES, CompileOptions, run_stage
+from ge.tools.compilation import GROUP, STAGES, CompileOptions, run_stage
 from ge.tools.om_difference import differences
-from ge.tools.om_extract import graph_model
+from ge.tools.om_extract import device_model
 from ge.tools.om_inspection import om_facts
 from ge.tools.om_json import message_json
 from ge.tools.om_kernels import kernel_names, kernel_text
+from ge.tools.om_onnx import onnx_module
 
 Partitions = dict[int, bytes]
 
@@ -56,10 +60,7 @@ class OmTarget(Target):
         for name, model in small_models().items():
             if self._small and name == "cnn":
                 continue
-            module = import_model(model)
-            for stage in STAGES:
-                run_stage(stage, module, CompileOptions(Path(f"{name}.onnx")))
-            files.append(SeedFile(name, model_bytes(module), name))
+            files.append(SeedFile(name, model_bytes(compiled(model, name)), name))
         return files
 
     def mutate(self, data: bytes, random: Random) -> bytes:
@@ -99,12 +100,26 @@ class OmTarget(Target):
         return PASSED
 
 
+def compiled(model: ModelProto, name: str) -> ModuleOp:
+    """The module of the OM file of a model."""
+    module = import_model(model)
+    graph: GraphOp | None = None
+    for stage in STAGES:
+        run_stage(stage, module, CompileOptions(Path(f"{name}.onnx")))
+        if stage is GROUP:
+            graph = source_graph(module)
+    assert graph is not None
+    attach_graph(module, graph)
+    return module
+
+
 def _look_inside(path: Path) -> None:
     """What ge-om does with a file, which need not be one that runs."""
     file = OmFile.open(path)
     json.dumps([om_facts(file), message_json(file.definition)])
     differences(file, file)
-    graph_model(file).SerializeToString()
+    device_model(file).SerializeToString()
+    onnx_module(file)
     for name in kernel_names(file):
         kernel_text(file, name)
 

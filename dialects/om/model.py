@@ -85,6 +85,38 @@ class KernelOp(IRDLOperation):
 
 
 @irdl_op_definition
+class GraphOp(IRDLOperation):
+    """The optimised graph that the kernels were made of, for tools: ``om.graph { func.func @main ... }``.
+
+    It is at the graph level, in storage formats. Its constants are left out: their digests say which of the weights
+    they are.
+    """
+
+    name = "om.graph"
+
+    body = region_def("single_block")
+
+    traits = traits_def(IsolatedFromAbove(), NoTerminator())
+
+    assembly_format = "$body attr-dict"
+
+    def __init__(self, main: Operation) -> None:
+        super().__init__(regions=[Region(Block([main]))])
+
+    @property
+    def main(self) -> FuncOp:
+        """The function."""
+        (main,) = self.body.block.ops
+        assert isinstance(main, FuncOp), "verified"
+        return main
+
+    def verify_(self) -> None:
+        names = [operation.name for operation in self.body.block.ops]
+        if names != ["func.func"]:
+            raise VerifyException(f"a graph is one func.func, got {names}")
+
+
+@irdl_op_definition
 class ModelOp(IRDLOperation):
     """A whole OM file: ``om.model @resnet50 soc "Ascend310P3" memory 802816 io 604160 outputs ["y"] { ... }``.
 
@@ -126,6 +158,11 @@ class ModelOp(IRDLOperation):
             },
             regions=[Region(Block(list(body)))],
         )
+
+    @property
+    def graph(self) -> GraphOp | None:
+        """The graph that the kernels were made of; None when the file does not tell."""
+        return next((op for op in self.body.block.ops if isinstance(op, GraphOp)), None)
 
     @property
     def weights_op(self) -> WeightsOp | None:

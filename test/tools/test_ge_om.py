@@ -16,12 +16,14 @@ from onnx import TensorProto, helper, numpy_helper
 
 from ge.ir.errors import GeError
 from ge.ir.parser import parse_module
+from ge.targets.ascend.om.container import PartitionType
 from ge.targets.ascend.om.file import OmFile
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.ascend.om.writer import write_module
 from ge.tools import ge_compiler, ge_om
 from ge.tools.om_inspection import constants
 from ge.tools.om_json import message_json
+from ge.tools.reference import run_onnx
 
 ROOT = Path(__file__).parents[2]
 SMALL = ROOT / "test" / "targets" / "ascend" / "om" / "inputs" / "small.mlir"
@@ -186,7 +188,7 @@ def test_extract(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     (weight,) = [array for array in arrays if array.ndim == 4]
     np.testing.assert_array_equal(weight, random(8, 3, 3, 3).astype(np.float16))  # in the shape of the model
     onnx.checker.check_model(onnx.load(tmp_path / index["kernels"]["host.block/sum"]))
-    graph = onnx.load(tmp_path / "graph.onnx")
+    graph = onnx.load(tmp_path / "device.onnx")
     onnx.checker.check_model(graph)
     (conv,) = [node for node in graph.graph.node if node.op_type == "Conv2D"]
     metadata = {entry.key: entry.value for entry in conv.metadata_props}
@@ -195,9 +197,39 @@ def test_extract(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert ([each.name for each in graph.graph.input], [each.name for each in graph.graph.output]) == (["x:0"], ["y"])
 
 
+def test_the_graph_runs_elsewhere(folder: Path, tmp_path: Path) -> None:
+    """In standard operators, under the names of the model, with the numbers of the model in float16."""
+    ge_om.run(["extract", str(folder / "a.om"), "-o", str(tmp_path), "--graph"])
+    graph = onnx.load(tmp_path / "graph.onnx")
+    onnx.checker.check_model(graph, full_check=True)
+    nodes = {node.name: node for node in graph.graph.node}
+    assert [node.op_type for node in nodes.values()] == ["Conv", "Relu", "CumSum"]
+    assert [*nodes] == ["block/conv", "block/relu", "block/sum"] and {node.domain for node in nodes.values()} == {""}
+    (weight,) = [numpy_helper.to_array(each) for each in graph.graph.initializer if each.name == "w"]
+    np.testing.assert_array_equal(weight, random(8, 3, 3, 3).astype(np.float16).astype(np.float32))
+    x = random(1, 3, 8, 8)
+    expected, found = (run_onnx(str(path), {"x": x})[1]["y"] for path in (folder / "a.onnx", tmp_path / "graph.onnx"))
+    assert (abs(found - expected) <= 1e-3 * abs(expected).max() + 1e-3 * abs(expected)).all()
+
+
+def test_a_constant_that_is_gone_is_one_error(folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "a.om"
+    path.write_bytes(bytes((folder / "a.om").read_bytes()))
+    file = OmFile.open(path)
+    start = file.container.offset(PartitionType.WEIGHTS_DATA)
+    data = bytearray(path.read_bytes())
+    data[start] ^= 1
+    path.write_bytes(data)
+    with pytest.raises(GeError, match="is not among the weights") as error:
+        ge_om.run(["extract", str(path), "-o", str(tmp_path), "--graph"])
+    assert error.value.code == "GE5007"
+
+
 def test_extract_of_one_part(folder: Path, tmp_path: Path) -> None:
     ge_om.run(["extract", str(folder / "a.om"), "-o", str(tmp_path / "parts"), "--graph"])
-    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == ["graph.onnx", "index.json"]
+    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == [
+        *("device.onnx", "graph.onnx", "index.json")
+    ]
     (tmp_path / "file").write_text("")
     with pytest.raises(GeError) as error:
         ge_om.run(["extract", str(folder / "a.om"), "-o", str(tmp_path / "file")])

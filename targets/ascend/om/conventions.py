@@ -29,11 +29,13 @@ OUTPUT_NAMES = "attr_model_out_nodes_name"
 """The attribute of the model that names its outputs."""
 WEIGHTS_FILE, WEIGHTS_SHA256 = "external_weight_file", "external_weight_sha256"
 """The attributes of a model whose weights are in a file beside the OM file: its name, and the digest of its bytes."""
+GRAPH = "ge_graph"
+"""The attribute of a model that is the optimised graph as text, without its weights."""
 
 WRITTEN_ATTRIBUTES = frozenset(
     {
         *("memory_size", "weight_size", "zero_copy_memory_size", "stream_num", "event_num", "label_num", "soc_version"),
-        *("task_gen_base_addr", "task_gen_weight_addr", OUTPUT_NAMES, WEIGHTS_FILE, WEIGHTS_SHA256),
+        *("task_gen_base_addr", "task_gen_weight_addr", OUTPUT_NAMES, WEIGHTS_FILE, WEIGHTS_SHA256, GRAPH),
     }
 )
 """The attributes of the model that follow from the rest of it; all others are attributes of the ``om.model``."""

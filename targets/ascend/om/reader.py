@@ -29,6 +29,7 @@ from ge.maths.streams import DeadlockError, Step
 from ge.targets.ascend.om.any_file import file_op
 from ge.targets.ascend.om.container import Container, PartitionType, read_container, read_containers
 from ge.targets.ascend.om.conventions import (
+    GRAPH,
     HOST_KERNEL,
     KERNEL_NAME,
     KERNEL_TASK,
@@ -41,6 +42,7 @@ from ge.targets.ascend.om.conventions import (
     address,
 )
 from ge.targets.ascend.om.external_weights import WeightsFile, weights_of
+from ge.targets.ascend.om.graph_text import read_graph
 from ge.targets.ascend.om.inout_info import InOutInfo, read_inout_info, tensor_info
 from ge.targets.ascend.om.kernel_store import read_store
 from ge.targets.ascend.om.kernels import decode_core_kernel, decode_host_kernel
@@ -318,6 +320,8 @@ class _Reader:
         """The file as a module."""
         model = self.model()
         body: list[Operation] = []
+        if GRAPH in self.attributes:
+            body.append(read_graph(self.string(GRAPH), self.where))
         if self.weights.nbytes:
             body.append(WeightsOp(WeightsAttr(self.weights_block()), external=self.external is not None))
         body += [decode_core_kernel(name, bytes(binary)) for name, binary in self.core_kernels.items()]

@@ -34,6 +34,7 @@ from ge.targets.ascend.om.container import MODEL_DEF_VERSION, PartitionType, pac
 from ge.targets.ascend.om.conventions import (
     AI_CORE_KERNEL,
     BASE_ADDRESS,
+    GRAPH,
     HOST_KERNEL,
     KERNEL_NAME,
     KERNEL_TASK,
@@ -47,6 +48,7 @@ from ge.targets.ascend.om.conventions import (
     address,
 )
 from ge.targets.ascend.om.external_weights import WeightsFile
+from ge.targets.ascend.om.graph_text import graph_text
 from ge.targets.ascend.om.inout_info import InOutInfo, pack_inout_info, tensor_info
 from ge.targets.ascend.om.kernel_store import pack_store
 from ge.targets.ascend.om.kernels import encode_kernel
@@ -130,6 +132,8 @@ def _model_pieces(model: ModelOp, external: WeightsFile | None) -> list[Buffer]:
     if external is not None:
         definition.attr[WEIGHTS_FILE].s = external.name.encode()
         definition.attr[WEIGHTS_SHA256].s = external.digest.encode()
+    if model.graph is not None:
+        definition.attr[GRAPH].s = graph_text(model.graph).encode()
     partitions: list[tuple[PartitionType, Buffer]] = [
         (PartitionType.MODEL_INOUT_INFO, pack_inout_info(_inout_info(model))),
         (PartitionType.MODEL_DEF, definition.SerializeToString(deterministic=True)),

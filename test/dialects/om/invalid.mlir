@@ -139,3 +139,14 @@ om.file {} {
 om.file {} {
   om.partition "TASK_INFO" #om.message<>
 }
+
+// -----
+
+om.model @graph soc "Ascend310P3" memory 0 io 0 outputs [] {
+  // expected-error@+1 {{a graph is one func.func, got ['builtin.module']}}
+  om.graph {
+    builtin.module {
+    }
+  }
+  om.op "NetOutput" "end"() : () -> ()
+}

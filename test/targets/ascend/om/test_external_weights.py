@@ -22,7 +22,7 @@ from ge.targets.ascend.om.reader import read_model, read_module
 from ge.targets.ascend.om.writer import model_bytes, write_module
 from ge.tools import ge_compiler, ge_om, ge_translate
 from ge.tools.om_difference import differences
-from ge.tools.om_extract import graph_model
+from ge.tools.om_extract import device_model
 from ge.tools.om_inspection import om_facts
 
 TEXT = (Path(__file__).parent / "inputs" / "small.mlir").read_text()
@@ -140,7 +140,7 @@ def test_a_weights_file_that_is_not_right_is_one_error(
         read_model,
         read_module,
         Runtime().load,
-        lambda path: graph_model(OmFile.open(path)),
+        lambda path: device_model(OmFile.open(path)),
         lambda path: differences(OmFile.open(path), OmFile.open(path)),
         lambda path: ge_om.run(["extract", str(path), "-o", str(tmp_path / "parts")]),
         lambda path: ge_translate.run(["--om-to-mlir", str(path), "-o", str(tmp_path / "x.mlir")]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from xdsl.ir import SSAValue
 
@@ -15,7 +17,10 @@ from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rules, feature, is
 
 
 def matmul(op: OnnxOp, emit: Emitter) -> Results:
-    """MatMul; a vector operand is a matrix with one row (left) or one column (right)."""
+    """MatMul; a vector operand is a matrix with one row (left) or one column (right).
+
+    Many rows that are a matrix each, times one matrix, are one matrix of rows.
+    """
     a, b = op.operands
     if not is_feature(a) or not is_feature(b):
         return None
@@ -23,6 +28,9 @@ def matmul(op: OnnxOp, emit: Emitter) -> Results:
         a = emit.reshape(a, (1, *shape_of(a)))
     if len(shape_of(b)) == 1:
         b = emit.reshape(b, (*shape_of(b), 1))
+    *matrices, rows, columns = shape_of(a)
+    if rows == 1 and len(shape_of(b)) == 2 and len(matrices) > 0:
+        a = emit.reshape(a, (math.prod(matrices), columns))
     return emit.reshape(emit.add(MatmulOp(a, b)), shape_of(op.results[0]))
 
 

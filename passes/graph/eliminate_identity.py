@@ -20,13 +20,14 @@ from ge.dialects.graph import (
     GatherChannelsOp,
     Pool2DOp,
     ReshapeOp,
+    SliceOp,
     TransDataOp,
     TransposeOp,
     UnaryKind,
     UnaryOp,
 )
 from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.constants import constant_array
+from ge.dialects.graph.constants import constant, constant_array
 from ge.ir.rewriting import apply_rules, erase_if_unused, replace, rewrite_rule
 from ge.passes.graph.chains import replace_chain
 from ge.passes.graph.epilogue import only_user
@@ -40,8 +41,9 @@ class GraphEliminateIdentityPass(ModulePass):
     concat of one tensor; gather_channels of all channels in order; pooling over single elements; + 0, - 0, · 1, / 1.
 
     Joined: reshape of a reshape; transpose of a transpose; clip from 0 on is relu; a transpose that moves only
-    dimensions of size 1 is a reshape. A function of reshaped values is the reshaped function of the values, so that it
-    meets what made them, and reshapes meet each other.
+    dimensions of size 1 is a reshape. A function of reshaped values, or of one and a constant row that the reshape
+    keeps, is the reshaped function of the values, so that it meets what made them, and reshapes meet each other.
+    Dimensions of size 1 take no part in a slice: without them, its operand has fewer storage formats to differ in.
 
     Left alone: a pair of casts, of which the first may lose bits; an addition of zero that broadcasts its other
     operand.
@@ -50,8 +52,8 @@ class GraphEliminateIdentityPass(ModulePass):
     name = "graph-eliminate-identity"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        functions = [unary, neutral, before_reshape, before_equal_reshapes]
-        apply_rules(op, [*functions, same_type, reshape, transpose, single, gather, pool])
+        functions = [unary, neutral, before_reshape, before_equal_reshapes, row_before_reshape]
+        apply_rules(op, [*functions, same_type, reshape, transpose, slice_without_ones, single, gather, pool])
 
 
 @rewrite_rule(UnaryOp)
@@ -91,6 +93,26 @@ def before_equal_reshapes(op: BinaryOp) -> bool:
     return True
 
 
+@rewrite_rule(BinaryOp)
+def row_before_reshape(op: BinaryOp) -> bool:
+    """A function of a reshaped value that nothing else uses, and of a constant row along the last dimension."""
+    position = 0 if isinstance(op.a.owner, ReshapeOp) else 1
+    reshaped, row = op.operands[position].owner, constant_array(op.operands[1 - position])
+    if row is None or not isinstance(reshaped, ReshapeOp) or only_user(reshaped.y) is not op:
+        return False
+    before, after = shape_of(reshaped.x), shape_of(reshaped.y)
+    if not before or before[-1:] != after[-1:] or row.size != before[len(before) - 1] or row.shape[-1:] != after[-1:]:
+        return False
+    if shape_of(op.y) != after:
+        return False
+    vector = constant(row.reshape(-1))
+    sides = (reshaped.x, vector.y) if position == 0 else (vector.y, reshaped.x)
+    function = BinaryOp(op.kind.data, *sides, activation=op.activation)
+    function.location = op.location
+    replace_chain([reshaped, op], [vector, function, ReshapeOp(function, after)])
+    return True
+
+
 @rewrite_rule(CastOp, TransDataOp)
 def same_type(op: CastOp | TransDataOp) -> bool:
     """A conversion to the type that the value has."""
@@ -123,6 +145,19 @@ def transpose(op: TransposeOp) -> bool:
         replace_chain([inner, op], [TransposeOp(inner.x, [first[axis] for axis in perm])])
         return True
     return False
+
+
+@rewrite_rule(SliceOp)
+def slice_without_ones(op: SliceOp) -> bool:
+    """A slice along another dimension than those of size 1."""
+    shape, axis = shape_of(op.x), op.axis.value.data
+    kept = [i for i, size in enumerate(shape) if size != 1 or i == axis]
+    if len(kept) == len(shape):
+        return False
+    narrow = ReshapeOp(op.x, [shape[i] for i in kept])
+    part = SliceOp(narrow, kept.index(axis), op.start.value.data, op.size.value.data)
+    replace(op, [narrow, part, ReshapeOp(part, shape_of(op.y))])
+    return True
 
 
 @rewrite_rule(ConcatOp)
@@ -165,6 +200,6 @@ def neutral(op: BinaryOp) -> bool:
 def _drop(op: Operation, x: SSAValue) -> bool:
     producers = [operand.owner for operand in op.operands if isinstance(operand.owner, ConstantOp)]
     replace(op, [], [x])
-    for constant in producers:
-        erase_if_unused(constant)
+    for producer in producers:
+        erase_if_unused(producer)
     return True

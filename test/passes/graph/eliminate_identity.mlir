@@ -105,3 +105,51 @@ func.func @main(%x: tensor<1x4x1x3xf32>) -> (tensor<4x1x3x1xf32>, tensor<3x1x4x1
   %b = graph.transpose %x perm [3, 0, 1, 2] : (tensor<1x4x1x3xf32>) -> tensor<3x1x4x1xf32>
   func.return %a, %b : tensor<4x1x3x1xf32>, tensor<3x1x4x1xf32>
 }
+
+// -----
+
+// A row goes before a reshape that keeps the last dimension, on its side; the activation goes with it.
+// CHECK:       %[[R:.*]] = graph.constant dense<2.000000e+00> : tensor<6xf32>
+// CHECK-NEXT:  %[[D:.*]] = graph.binary div %[[R]], %x activation <relu> : (tensor<6xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+// CHECK-NEXT:  graph.reshape %[[D]] : (tensor<4x6xf32>) -> tensor<2x1x2x6xf32>
+func.func @main(%x: tensor<4x6xf32>) -> tensor<2x1x2x6xf32> {
+  %r = graph.reshape %x : (tensor<4x6xf32>) -> tensor<2x1x2x6xf32>
+  %c = graph.constant dense<2.0> : tensor<1x1x6xf32>
+  %y = graph.binary div %c, %r activation <relu> : (tensor<1x1x6xf32>, tensor<2x1x2x6xf32>) -> tensor<2x1x2x6xf32>
+  func.return %y : tensor<2x1x2x6xf32>
+}
+
+// -----
+
+// Not where the last dimension changes, along another one, with a second user, or where the row widens the result.
+// CHECK-COUNT-4: graph.reshape
+// CHECK-NOT:     graph.reshape
+// CHECK:         func.return
+func.func @main(%x: tensor<4x6xf32>, %z: tensor<6xf32>) -> (tensor<8x3xf32>, tensor<2x2x6xf32>, tensor<2x2x6xf32>, tensor<2x2x6xf32>, tensor<1x1x6xf32>) {
+  %p = graph.reshape %x : (tensor<4x6xf32>) -> tensor<8x3xf32>
+  %c = graph.constant dense<2.0> : tensor<3xf32>
+  %a = graph.binary add %p, %c : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8x3xf32>
+  %q = graph.reshape %x : (tensor<4x6xf32>) -> tensor<2x2x6xf32>
+  %d = graph.constant dense<2.0> : tensor<2x1xf32>
+  %b = graph.binary add %q, %d : (tensor<2x2x6xf32>, tensor<2x1xf32>) -> tensor<2x2x6xf32>
+  %r = graph.reshape %x : (tensor<4x6xf32>) -> tensor<2x2x6xf32>
+  %e = graph.constant dense<2.0> : tensor<6xf32>
+  %f = graph.binary add %r, %e : (tensor<2x2x6xf32>, tensor<6xf32>) -> tensor<2x2x6xf32>
+  %s = graph.reshape %z : (tensor<6xf32>) -> tensor<1x6xf32>
+  %g = graph.constant dense<2.0> : tensor<1x1x6xf32>
+  %h = graph.binary add %s, %g : (tensor<1x6xf32>, tensor<1x1x6xf32>) -> tensor<1x1x6xf32>
+  func.return %a, %b, %f, %r, %h : tensor<8x3xf32>, tensor<2x2x6xf32>, tensor<2x2x6xf32>, tensor<2x2x6xf32>, tensor<1x1x6xf32>
+}
+
+// -----
+
+// A slice without the dimensions of size 1, but for its own; one without any stays.
+// CHECK:       %[[N:.*]] = graph.reshape %x : (tensor<3x1x5x1x16xf32>) -> tensor<3x5x16xf32>
+// CHECK-NEXT:  %[[S:.*]] = graph.slice %[[N]] axis 1 start 2 size 1 : (tensor<3x5x16xf32>) -> tensor<3x1x16xf32>
+// CHECK-NEXT:  %a = graph.reshape %[[S]] : (tensor<3x1x16xf32>) -> tensor<3x1x1x1x16xf32>
+// CHECK-NEXT:  %b = graph.slice %z axis 0 start 1 size 1
+func.func @main(%x: tensor<3x1x5x1x16xf32>, %z: tensor<3x16xf32>) -> (tensor<3x1x1x1x16xf32>, tensor<1x16xf32>) {
+  %a = graph.slice %x axis 2 start 2 size 1 : (tensor<3x1x5x1x16xf32>) -> tensor<3x1x1x1x16xf32>
+  %b = graph.slice %z axis 0 start 1 size 1 : (tensor<3x16xf32>) -> tensor<1x16xf32>
+  func.return %a, %b : tensor<3x1x1x1x16xf32>, tensor<1x16xf32>
+}

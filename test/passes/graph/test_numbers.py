@@ -133,6 +133,20 @@ def heads(m: ModelBuilder) -> None:
     m.output(m.node("LayerNormalization", y, m.weights(32), m.weights(32)))
 
 
+def rows_apart(m: ModelBuilder) -> None:
+    """Queries, keys and values in one product, of sequences that come first, as some exporters write them."""
+    x = m.node("Transpose", m.input("x", 1, 6, 32), perm=[1, 0, 2])
+    y = m.node("Add", m.node("MatMul", x, m.weights(32, 96, scale=0.1)), m.weights(96, scale=0.3))
+    y = m.node("Transpose", m.node("Reshape", y, m.constant((6, 1, 3, 32), np.int64)), perm=[2, 0, 1, 3])
+    parts = [m.node("Gather", y, m.constant(i, np.int64), axis=0) for i in range(3)]
+    q, k, v = (m.node("Reshape", each, m.constant((6, 2, 16), np.int64)) for each in parts)
+    q, k, v = (m.node("Transpose", each, perm=[1, 0, 2]) for each in (q, k, v))
+    scores = m.node("MatMul", q, m.node("Transpose", k, perm=[0, 2, 1]))
+    y = m.node("MatMul", m.node("Softmax", scores, axis=-1), v)
+    y = m.node("Reshape", m.node("Transpose", y, perm=[1, 0, 2]), m.constant((6, 32), np.int64))
+    m.output(m.node("Gemm", y, m.weights(32, 32, scale=0.3), m.weights(32)))
+
+
 def sound(m: ModelBuilder) -> None:
     """1-D convolutions: rows as feature maps of height 1."""
     x = m.input("x", 1, 4, 50)
@@ -178,6 +192,7 @@ NETWORKS = [
     transformer_mlp,
     attention,
     heads,
+    rows_apart,
     sound,
     paddle_mobilenet,
     upsampling,

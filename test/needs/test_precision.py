@@ -1,6 +1,6 @@
 """What users of such compilers complain about, in the group "precision"; each test has the rank in its name.
 
-Ranks 7, 62 and 72 are about precision modes of the compiler.
+Ranks 7, 62 and 72, which are about precision modes, are in test_precision_modes.py.
 """
 
 from __future__ import annotations

@@ -31,8 +31,8 @@ from ge.ir.rewrite_log import RewriteLog, Switches, current_log, logger, observe
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
 from ge.lowering.program_to_om.source_graph import attach_graph, source_graph
+from ge.passes.graph.order_launches import program_work
 from ge.passes.graph.plan_memory import MemoryPlan, Planner, plan_memory
-from ge.passes.graph.program_work import program_work
 from ge.passes.onnx.fusion_rules import FusionRulesPass
 from ge.passes.pipelines import (
     DEFAULT_LEVEL,
@@ -49,6 +49,7 @@ from ge.tools.arrays import main_inputs
 from ge.tools.console import change, megabytes
 from ge.tools.fusion_report import ModuleWatcher
 from ge.tools.memory_picture import memory_page
+from ge.tools.operator_log import Row, host_reasons, operator_rows
 from ge.tools.pipeline import PassRunner, parse_pipeline
 from ge.tools.progress import Progress, Silent
 from ge.tools.recovery import run_optional
@@ -67,9 +68,9 @@ IMPORT = Stage("onnx", ("{interface}",))
 OPTIMISE = Stage("onnx-optimised", ("{onnx}",))
 LOWER = Stage("graph", ("convert-onnx-to-graph",))
 FUSE = Stage("graph-fused", ("{graph}",))
-ASSIGN = Stage("graph-assigned", ("assign-precision{{{precision}}}", "merge-host", "propagate-layout"))
+ASSIGN = Stage("graph-assigned", ("assign-precision{{{precision}}}", "merge-host", "propagate-layout{{plain={plain}}}"))
 GROUP = Stage("graph-grouped", ("{kernels}",))
-TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc} double-buffer={double_buffer}}}",))
+TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc} double-buffer={double_buffer} search-tiles={search_tiles}}}",))
 CUBE = Stage("cube", ("convert-tile-to-cube{{soc={soc}}}",))
 PLAN = Stage("cube-planned", ("plan-buffers", "insert-sync"))
 PROGRAM = Stage("program", ("{order}", "plan-memory{{soc={soc} {memory}}}", "check-memory"))
@@ -153,12 +154,20 @@ class CompileOptions:
     """Whether a failing optimisation is an error; otherwise it is left out, with a warning."""
     rule_files: tuple[str, ...] = ()
     """Files of fusion rules, which are applied to the optimised model."""
+    plain_layout: bool = False
+    """Values are in the plain format wherever there is a kernel for it (the pass `propagate-layout`)."""
+    fuse_kernels: bool = True
+    """Operations of the device are joined in one kernel."""
+    search_tiles: bool = True
+    """Tiles are those that cost least; the largest that fit otherwise (the pass `convert-graph-to-tile`)."""
     precision_mode: str = "force_fp16"
     keep_file: str | None = None
     """A file that says what keeps the precision of the model (:mod:`ge.passes.graph.keep`)."""
     memory: MemoryOptions = MemoryOptions()
     memory_page: bool = False
     """Whether to draw the memory plan (:mod:`ge.tools.memory_picture`)."""
+    operator_log: bool = False
+    """Whether to say what computes each operator (:mod:`ge.tools.operator_log`)."""
     debug_dir: Path | None = None
 
     def interface_passes(self) -> str:
@@ -194,6 +203,8 @@ class Program:
     kernels: int
     launches: int
     host_operators: int
+    operators: Sequence[Row]
+    """What computes each operator, when it was asked for."""
     access_bytes: int
     """Operands and results of all launches: what a run moves from and to device memory at least."""
     unfused_access_bytes: int
@@ -225,6 +236,7 @@ def compile_model(options: CompileOptions, *, watch: bool = False, progress: Pro
     """
     records: list[StageRecord] = []
     program: Program | None = None
+    reasons: Mapping[str, str] = {}
     graph: GraphOp | None = None
     progress = progress or Silent(len(STAGES))
     start = time.perf_counter()
@@ -246,10 +258,12 @@ def compile_model(options: CompileOptions, *, watch: bool = False, progress: Pro
             write(len(records), stage.name, module)
             if stage is IMPORT:
                 imported = module.clone()
+            if stage is FUSE and options.operator_log:
+                reasons = dict(host_reasons(module))
             if stage is GROUP:
                 graph = source_graph(module)
             if stage is PROGRAM:
-                program = _examine(module, options, unfused_access_bytes(imported, options))
+                program = _examine(module, options, unfused_access_bytes(imported, options), reasons)
             start = time.perf_counter()
     assert program is not None
     return Compilation(module, tuple(records), program, log, watcher)
@@ -300,12 +314,14 @@ def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
         "onnx": onnx_pipeline(options.level, "device"),
         "graph": graph_pipeline(options.level),
         "precision": _precision(options),
-        "kernels": kernel_pipeline(options.level),
+        "plain": str(options.plain_layout).lower(),
+        "kernels": kernel_pipeline(options.level) if options.fuse_kernels else "",
         "soc": load_soc(options.soc).name,
         "name": options.model.stem,
         "order": program_pipeline(options.level) if options.memory.optimize == "high" else "",
         "memory": options.memory.pass_options(),
         "double_buffer": str(options.memory.double_buffer).lower(),
+        "search_tiles": str(options.search_tiles).lower(),
     }
     texts = (text.format(**values) for text in stage.passes)
     passes = parse_pipeline(",".join(filter(None, texts)), registry())
@@ -338,8 +354,8 @@ def _record(stage: Stage, seconds: float, module: ModuleOp) -> StageRecord:
     return StageRecord(stage.name, seconds, peak, sum(1 for _ in module.walk()))
 
 
-def _examine(program: ModuleOp, options: CompileOptions, unfused_bytes: int) -> Program:
-    """What a planned device program consists of."""
+def _examine(program: ModuleOp, options: CompileOptions, unfused_bytes: int, reasons: Mapping[str, str]) -> Program:
+    """What a planned device program consists of; ``reasons`` say why nodes run on the host."""
     main = main_function(program)
     after = access_bytes(main)
     moved = f"{megabytes(unfused_bytes)} -> {megabytes(after)}"
@@ -352,6 +368,7 @@ def _examine(program: ModuleOp, options: CompileOptions, unfused_bytes: int) -> 
         kernels=sum(op.name == "cube.kernel" for op in program.ops),
         launches=sum(isinstance(op, LaunchOp) for op in main.body.block.ops),
         host_operators=sum(isinstance(op, HostOp) for op in main.body.block.ops),
+        operators=operator_rows(program, reasons) if options.operator_log else (),
         access_bytes=after,
         unfused_access_bytes=unfused_bytes,
     )

@@ -100,7 +100,25 @@ TARGET = (
 )
 
 OPTIMISATION = (
-    Option("oo_level", "LEVEL", "the optimisation level, O0 to O3 (default O3); also -O0 to -O3"),
+    Option("oo_level", "LEVEL", "the optimisation level, O0 to O3 (default O3); also -O0 to -O3", "O1 and O3"),
+    Option(
+        "format_optimize",
+        "FORMAT",
+        "NC1HWC0 (default): elementwise operations take the format that converts least, so that blocked formats travel "
+        "through them; ND: they take the plain format",
+    ),
+    Option(
+        "kernel_optimize_level",
+        "low|high",
+        "low: a kernel for each operation, one buffer for each loop; high (default): kernels of several operations, "
+        "double buffering",
+    ),
+    Option(
+        "tiling_optimize_level",
+        "LEVEL",
+        "0: the largest tiles that fit; 1 (default): those of fewest estimated cycles; 2, a search in the simulator, "
+        "is refused",
+    ),
     Option("print-pipeline", "", "print the passes of the compilation as a text for ge-opt -p, and stop"),
     Option("no-fusion", "", "leave out every pass that makes one operation of several: docs/optimiser.md"),
     Option("fusion_rules", "FILE", "apply the rules of this .gerules file; several are separated by commas"),
@@ -135,6 +153,12 @@ DEBUGGING = (
         "dump_shape",
         "true|false",
         "true: print the shape of every value, and the rule that it follows from",
+        in_file=False,
+    ),
+    Option(
+        "op_debug_log",
+        "true|false",
+        "true: print each operator with the kernel that computes it, or why it runs on the host, on standard error",
         in_file=False,
     ),
     Option(

@@ -20,16 +20,25 @@ from ge.tools.switch_file import read_switch_file
 DUMP_FOLDER = "dump"
 """Where ``--debug`` writes when it names no folder."""
 
-ONLY_VALUES = {"framework": ("5",), "mode": ("0", "1", "3", "6"), "precision_mode": PRECISION_MODES}
-"""Options of ATC of which these values are what this compiler does."""
+ONLY_VALUES: Mapping[str, tuple[Sequence[str], str]] = {
+    "framework": (["5"], "In ATC, 0 is Caffe, 1 MindSpore, 3 TensorFlow and 5 ONNX; this compiler reads ONNX models."),
+    "mode": (["0", "1", "3", "6"], "The other modes of ATC are about files that this compiler does not have."),
+    "precision_mode": (PRECISION_MODES, "The other modes of ATC are about types that kernels do not compute in."),
+    "format_optimize": (["NC1HWC0", "ND"], "Kernels for images read blocks of 16 channels (NC1HWC0), others ND."),
+    "tiling_optimize_level": (
+        ["0", "1"],
+        "Tiles are found by an estimate of cycles; kernels are not run to find them.",
+    ),
+}
+"""Options of which these values are what this compiler does, and why it does not do what others ask for."""
 
 
 def compile_options(values: Mapping[str, str]) -> CompileOptions:
     """What the options ask for. Raises GE1001, GE2003, GE2006, GE2008 or GE2009."""
-    for name, only in ONLY_VALUES.items():
+    for name, (only, why) in ONLY_VALUES.items():
         if values.get(name, only[0]) not in only:
             remedy = f"It may be {' or '.join(f'--{name}={value}' for value in only)}."
-            raise GeError("GE2009", f"option --{name}={values[name]} is not supported", remedy=remedy)
+            raise GeError("GE2009", f"option --{name}={values[name]} is not supported", why=why, remedy=remedy)
     if "model" not in values:
         raise GeError("GE2008", "option --model is missing")
     if "check_report" in values and values.get("mode") != "3":
@@ -48,10 +57,14 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         explain=rules_asked_for(explained(values), registry(), rule_files),
         strict="strict" in values,
         rule_files=rule_files,
+        plain_layout=values.get("format_optimize") == "ND",
+        fuse_kernels=values.get("kernel_optimize_level") != "low",
+        search_tiles=values.get("tiling_optimize_level") != "0",
         precision_mode=values.get("precision_mode", CompileOptions.precision_mode),
         keep_file=values.get("keep_dtype"),
         memory=_memory_options(values),
         memory_page="memory_report" in values,
+        operator_log=values.get("op_debug_log") == "true",
         debug_dir=Path(values["debug"] or DUMP_FOLDER) if "debug" in values else None,
     )
 
@@ -88,7 +101,7 @@ def _memory_options(values: Mapping[str, str]) -> MemoryOptions:
         optimize=values.get("memory_optimize", MemoryOptions.optimize),
         limit=config.workspace_bytes,
         no_reuse=tuple(filter(None, values.get("no_reuse", "").split(","))),
-        double_buffer=config.enable_double_buffer,
+        double_buffer=config.enable_double_buffer and values.get("kernel_optimize_level") != "low",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from typing import TextIO
 
 
 def megabytes(size: float) -> str:
@@ -16,10 +17,20 @@ def change(before: float, after: float) -> str:
     return f"{100 * (after / before - 1):+.0f} %" if before else "0 %"
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: Collection[int] = (0,)) -> None:
-    """Print a table; the columns with the numbers ``left`` are aligned to the left, all others to the right."""
-    if sys.stdout.isatty():
-        _print_rich(header, rows, left)
+def print_table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    left: Collection[int] = (0,),
+    file: TextIO | None = None,
+) -> None:
+    """Print a table; the columns with the numbers ``left`` are aligned to the left, all others to the right.
+
+    ``file`` is standard output if it is not given.
+    """
+    stream: TextIO = sys.stdout if file is None else file
+    if stream.isatty():
+        _print_rich(header, rows, left, stream)
         return
     widths = [max(len(row[column]) for row in [header, *rows]) for column in range(len(header))]
     for row in [header, *rows]:
@@ -27,10 +38,10 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: C
             cell.ljust(width) if column in left else cell.rjust(width)
             for column, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
-        print("  ".join(cells).rstrip())
+        print("  ".join(cells).rstrip(), file=stream)
 
 
-def _print_rich(header: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int]) -> None:
+def _print_rich(header: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int], file: TextIO) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -40,7 +51,7 @@ def _print_rich(header: Sequence[str], rows: Sequence[Sequence[str]], left: Coll
         table.add_column(title, justify="left" if column in left else "right")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
-    Console().print(table)
+    Console(file=file).print(table)
 
 
 def print_facts(facts: Mapping[str, str]) -> None:

@@ -41,6 +41,7 @@ from ge.tools.explanations import explanations
 from ge.tools.fusion_report import report_facts, write_report
 from ge.tools.memory_picture import write_page
 from ge.tools.om_modes import place_weights, record_command, run_om_mode
+from ge.tools.operator_log import HEADER as OPERATOR_HEADER
 from ge.tools.options import options_help, parse_options
 from ge.tools.pipeline import pipeline_text
 from ge.tools.precheck import failure, precheck
@@ -175,6 +176,9 @@ def _compile(
         write_page(values["memory_report"], compilation.program.memory_page)
     for line in explanations(explained(values), compilation.log):
         print(line, file=sys.stderr)
+    operators = compilation.program.operators
+    if operators and "json" not in values:
+        print_table(OPERATOR_HEADER, operators, left=range(len(OPERATOR_HEADER)), file=sys.stderr)
     place_weights(compilation.module, values)
     images = aipp_text(read_aipp(options.aipp_file)) if options.aipp_file else ""
     record_command(compilation.module, values, OPTIONS, cli.split_plugins(args)[0], images)
@@ -185,6 +189,7 @@ def _compile(
         "output": str(file),
         **({"images": images} if images else {}),
         "compilation": compilation_facts(compilation, options.memory, _weight_bytes(compilation.module), file_bytes),
+        **({"operators": [dict(zip(OPERATOR_HEADER, row, strict=True)) for row in operators]} if operators else {}),
         **shapes,
     }
     agreements: list[Agreement] = []

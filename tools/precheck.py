@@ -14,18 +14,13 @@ from typing import Any, Literal, cast
 
 from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import ReturnOp
 
-from ge.dialects.graph import ConstantOp, HostOp
-from ge.dialects.graph.capabilities import obstacle
-from ge.dialects.graph.program import main_function
-from ge.dialects.onnx import OP_CLASSES, OPSET, Constant, OnnxOp
+from ge.dialects.onnx import OP_CLASSES, OPSET
 from ge.dialects.onnx.microsoft import meaning_of
 from ge.dialects.onnx.ops import ML_DOMAIN
 from ge.dialects.onnx.registered import registered
 from ge.dialects.onnx.shapes.input_shapes import Asked
 from ge.ir.errors import ERRORS, GeError
-from ge.ir.locations import node_names
 from ge.ir.rewrite_log import observe
 from ge.lowering.onnx_to_graph.host import STANDARD
 from ge.targets.onnx.adapters.graphs import graphs_of, node_label
@@ -36,6 +31,7 @@ from ge.targets.onnx.input_shapes import describe, fix_input_shapes
 from ge.targets.onnx.model_file import ModelFile, open_model
 from ge.targets.onnx.opsets import check_node, domain_versions
 from ge.tools.compilation import FUSE, STAGES, CompileOptions, import_static, run_stage
+from ge.tools.operator_log import host_reasons
 
 
 @dataclass(frozen=True)
@@ -236,18 +232,9 @@ def _check_compilation(options: CompileOptions) -> Iterator[Finding]:
 def _host_operators(module: ModuleOp, proto: ModelProto) -> Iterator[Finding]:
     """A note for each node that the AI Core has no kernel for, once fusion has done what it can."""
     nodes = {node_label(node): node for node in proto.graph.node}
-    for op in main_function(module).body.block.ops:
-        if isinstance(op, ConstantOp | ReturnOp) or (reason := obstacle(op)) is None:
-            continue
-        if isinstance(op, HostOp):
-            reason = "the AI Core has no kernel for it in this form"
-            inner = [each for each in op.body.block.ops if isinstance(each, OnnxOp) and not isinstance(each, Constant)]
-            names = [name for each in inner for name in node_names(each)]
-        else:
-            names = list(node_names(op))
-        for name in names:
-            if name in nodes:
-                yield _host_note(nodes[name], _versions(proto), reason)
+    for name, reason in host_reasons(module):
+        if name in nodes:
+            yield _host_note(nodes[name], _versions(proto), reason)
 
 
 def _host_note(node: NodeProto, versions: Mapping[str, int], reason: str) -> Finding:

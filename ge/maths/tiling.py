@@ -162,14 +162,20 @@ class Tiling:
 
 
 @lru_cache(maxsize=1024)
-def choose_tiling(problem: Contraction, machine: Machine, double_buffer: bool = True) -> Tiling | None:
+def choose_tiling(
+    problem: Contraction, machine: Machine, double_buffer: bool = True, search: bool = True
+) -> Tiling | None:
     """The cheapest tiling of `problem` that fits on `machine`, or None when none does.
 
-    What does not fit with room for double buffering is tried without.
+    What does not fit with room for double buffering is tried without. Without `search` it is the first that fits,
+    which has the largest tiles: that takes less time to find, and more cycles.
     """
     for stages in (2, 1) if double_buffer else (1,):
         fitting = (tiling for tiling in _tilings(problem, machine, stages) if fits(problem, machine, tiling))
-        best = min(fitting, key=lambda tiling: estimate(problem, machine, tiling), default=None)
+        if not search:
+            best = next(fitting, None)
+        else:
+            best = min(fitting, key=lambda tiling: estimate(problem, machine, tiling), default=None)
         if best is not None:
             return best
     return None
@@ -241,7 +247,7 @@ def divisors(number: int) -> list[int]:
 
 
 def _tilings(problem: Contraction, machine: Machine, stages: int) -> Iterator[Tiling]:
-    """Every tiling worth a look; the pieces fit into L0A and L0B as often as there are stages."""
+    """Every tiling worth a look, large tiles first; the pieces fit into L0A and L0B as often as there are stages."""
     positions, n1_l0b = machine.l0a // stages // BLOCK_BYTES, machine.l0b // stages // FRACTAL_BYTES
     for m in _even_parts(ceil_div(problem.plane, C0), positions // C0):
         m *= C0

@@ -15,7 +15,6 @@ from xdsl.passes import ModulePass
 from ge.dialects import graph
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.program import CORES, main_function
-from ge.dialects.tile.in_place import replaceable_inputs
 from ge.dialects.tile.structure import KernelOp
 from ge.ir.attributes import layout_of
 from ge.ir.locations import node_names
@@ -86,9 +85,11 @@ class ConvertGraphToTilePass(ModulePass):
     """The SoC that kernels are written for: its buffers bound the tiles, its rates choose among them."""
     double_buffer: bool = True
     """Whether loops ask for double buffering of what they load."""
+    search_tiles: bool = True
+    """Whether the tiles of convolutions and products are those that cost least; the largest that fit otherwise."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        target = Target(load_soc(self.soc), self.double_buffer)
+        target = Target(load_soc(self.soc), self.double_buffer, self.search_tiles)
         if not has_formats(main_function(op)):
             for prepare in (AssignPrecisionPass(), MergeHostPass(), PropagateLayoutPass()):
                 prepare.apply(ctx, op)
@@ -149,7 +150,6 @@ class _Outliner:
             blocks=kernel.block_count,
             op_type=outlined.op_type,
             op_attrs=outlined.op_attrs or None,
-            in_place=replaceable_inputs(kernel),
         )
         replace(op, [*outlined.constants, launch], list(launch.results))
 

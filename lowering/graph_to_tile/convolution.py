@@ -112,7 +112,7 @@ def convolution_problem(op: Conv2DOp) -> Contraction:
 def lower_conv2d(op: Conv2DOp, target: Target, fused: FusedSteps | None = None) -> Outlined:
     """The kernel of a convolution, and of the elementwise steps that are fused with it."""
     problem = add_fused_cost(convolution_problem(op), fused)
-    tiling = choose_tiling(problem, target.machine(problem.strides[1]), target.double_buffer)
+    tiling = choose_tiling(problem, target.machine(problem.strides[1]), target.double_buffer, target.search)
     if tiling is None:
         raise no_kernel(op, "no tile fits on the chip")
     n, _, height, width = shape_of(op.x)

@@ -88,7 +88,7 @@ def lower_matmul(op: MatmulOp, target: Target, fused: FusedSteps | None = None) 
     if len(shape_of(op.b)) > 2 and shape_of(op.a)[:-2] != shape_of(op.b)[:-2]:
         raise no_kernel(op, "the leading dimensions broadcast")
     problem = add_fused_cost(matmul_problem(op), fused)
-    tiling = choose_tiling(problem, target.machine(), target.double_buffer)
+    tiling = choose_tiling(problem, target.machine(), target.double_buffer, target.search)
     if tiling is None:
         raise no_kernel(op, "no tile fits on the chip")
     packed = layout_of(op.b.type) == "FRACTAL_Z"

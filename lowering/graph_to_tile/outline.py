@@ -24,10 +24,13 @@ from ge.targets.ascend.soc import Soc
 
 @dataclass(frozen=True)
 class Target:
-    """What kernels are written for: the SoC, and whether loops ask for double buffering."""
+    """What kernels are written for: the SoC, and how."""
 
     soc: Soc
     double_buffer: bool = True
+    """Whether loops ask for double buffering."""
+    search: bool = True
+    """Whether tiles are those that cost least; the largest that fit otherwise."""
     most_cores: int = 0
     """The most AI Cores that a kernel takes; 0 is all that there are."""
 

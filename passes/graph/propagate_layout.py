@@ -30,7 +30,8 @@ class PropagateLayoutPass(ModulePass):
 
     * An operation whose kernels take one set of formats gets that; elementwise operations, which take any, get the one
       that converts the fewest elements (`format_choice`). So a format travels through them, and conversions are only
-      made between different kinds of operations.
+      made between different kinds of operations. With `plain` they get the plain format, wherever there is a kernel
+      for it.
     * A conversion (`graph.trans_data`, which changes the element type, too) is made once for each value and format,
     before   its first user; back to the format that a value was made in, it is that value. Where the bytes are the same
     it is a   `graph.view` (`format_versions`).
@@ -45,12 +46,14 @@ class PropagateLayoutPass(ModulePass):
 
     name = "propagate-layout"
 
+    plain: bool = False
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         main = main_function(op)
         if has_formats(main):
             return
         apply_rules(main, [reshape_before_cast, channels_of_feature_maps])
-        _Propagation(main.body.block).run()
+        _Propagation(main.body.block, self.plain).run()
 
 
 @rewrite_rule(ReshapeOp)
@@ -82,8 +85,9 @@ def channels_of_feature_maps(op: BinaryOp) -> bool:
 class _Propagation:
     """Replaces the device operations of a block by ones on values with storage formats."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, plain: bool) -> None:
         self.block = block
+        self.plain = plain
         self.versions = Versions(block)
         self.wanted = wanted_formats(block)
 
@@ -108,7 +112,8 @@ class _Propagation:
         choices = kernel_formats(op)
         if not choices:
             raise GeError("GE4002", f"{op.name} has no kernel: {obstacle(op)}", where(op))
-        formats = choose_formats(op, choices, self.versions, self.wanted)
+        plain = [choice for choice in choices if self.plain and choice.result == "ND"]
+        formats = choose_formats(op, plain or choices, self.versions, self.wanted)
         result = op.results[0]
         twin = type(op).create(
             operands=self.operands(op, formats),

@@ -42,8 +42,9 @@ TYPES: Mapping[str, str] = {
 class ConvertOutputsPass(ModulePass):
     """Give outputs of the model another element type: `types=FP16` all of them, `types="conv1:0:FP16;prob:FP32"` some.
 
-    A `Cast` before the return does it, which is called `conv1/Cast` for the output `conv1`. From floats to integers it rounds towards zero, as ONNX has it; a value that
-    the integers do not reach is undefined there, so the model should clip first.
+    A `Cast` before the return does it, which is called `conv1/Cast` for the output `conv1`. From floats to integers it
+    rounds towards zero, as ONNX has it; a value that the integers do not reach is undefined there, so the model should
+    clip first.
 
     Left alone: outputs that have the type already. Refused (GE2041): a type that is not in the list of ATC, an output
     that the model does not have (GE2040), one that is no tensor of numbers.

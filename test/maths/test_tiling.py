@@ -58,9 +58,9 @@ def contractions(draw: st.DrawFn) -> Contraction:
 
 
 @settings(max_examples=150, deadline=None)
-@given(contractions(), st.booleans())
-def test_a_tiling_fits_and_covers(problem: Contraction, double_buffer: bool) -> None:
-    tiling = choose_tiling(problem, MACHINE, double_buffer)
+@given(contractions(), st.booleans(), st.booleans())
+def test_a_tiling_fits_and_covers(problem: Contraction, double_buffer: bool, search: bool) -> None:
+    tiling = choose_tiling(problem, MACHINE, double_buffer, search)
     assert tiling is not None and fits(problem, MACHINE, tiling)
     assert tiling.m % C0 == 0 and tiling.m * tiling.tiles_m(problem) >= problem.plane
     assert (tiling.tiles_m(problem) - 1) * tiling.m < problem.plane, "the last tile has work"
@@ -127,3 +127,11 @@ def test_divisors(number: int) -> None:
     found = divisors(number)
     assert found[0] == number and found[-1] == 1 and found == sorted(found, reverse=True)
     assert all(number % divisor == 0 for divisor in found)
+
+
+def test_without_a_search_tiles_are_the_largest_and_cost_more() -> None:
+    problem = Contraction(1, 1, 8, 8, 28, 28, 28, kernel=(3, 3))
+    first, best = (choose_tiling(problem, MACHINE, search=search) for search in (False, True))
+    assert first is not None and best is not None
+    assert first.m >= best.m
+    assert estimate(problem, MACHINE, first) > estimate(problem, MACHINE, best)

@@ -389,7 +389,12 @@ def joined_axes(shape: Shape, perm: Sequence[int]) -> tuple[Shape, tuple[int, ..
 
 
 def _transpose(op: TransposeOp) -> str | None:
-    shape, perm = joined_axes(shape_of(op.x), op.perm.get_values())
+    return transposition_obstacle(shape_of(op.x), op.perm.get_values())
+
+
+def transposition_obstacle(shape: Shape, perm: Sequence[int]) -> str | None:
+    """Why a tensor of a plain format has no kernel that transposes it; None if it has one."""
+    shape, perm = joined_axes(shape, perm)
     if len(perm) == 1:
         return "it moves nothing: it is a reshape"
     if perm[-1] == len(perm) - 1 and shape[-1] % C0 == 0:

@@ -113,14 +113,74 @@ def same_bytes(
     >>> same_bytes("FRACTAL_NZ", (8, 64), "FRACTAL_NZ", (2, 8, 32), [((8, 2, 32), (1, 0, 2))])  # two heads
     True
     """
-    axes, wanted = _axes(source, shape), _axes(target, target_shape)
+    axes, wanted = _moved_axes(source, shape, transpositions), _axes(target, target_shape)
     if axes is None or wanted is None or math.prod(shape) != math.prod(target_shape):
         return False
-    for seen, order in transpositions:
-        if (axes := _transposed(axes, seen, order)) is None:
-            return False
     larger = math.prod(storage_shape(source, shape)) >= math.prod(storage_shape(target, target_shape))
     return larger and _joined(axes) == _joined(wanted)
+
+
+def storage_transposition(
+    source: str,
+    shape: Sequence[int],
+    target: str,
+    target_shape: Sequence[int],
+    transpositions: Sequence[Transposition] = (),
+) -> Transposition | None:
+    """Return the shape and order in which the storage of the source, transposed, is that of the target.
+
+    Between, the tensor may be seen in other shapes and transposed, as in `same_bytes`. None where that is no matter of
+    order alone: where one of the formats pads, or elements that follow each other in one are cut apart in the other.
+
+    >>> storage_transposition("FRACTAL_NZ", (4, 8, 96), "FRACTAL_NZ", (3, 4, 8, 32), [((4, 8, 3, 32), (2, 0, 1, 3))])
+    ([4, 3, 2, 8, 16], [1, 0, 2, 3, 4])
+    """
+    axes, wanted = _moved_axes(source, shape, transpositions), _axes(target, target_shape)
+    if axes is None or wanted is None:
+        return None
+    sizes = {math.prod(each) for each in (shape, storage_shape(source, shape), storage_shape(target, target_shape))}
+    if sizes != {math.prod(target_shape)}:
+        return None
+    digits = _common_axes(axes, wanted)
+    if digits is None:
+        return None
+    before = sorted(digits, key=lambda digit: -digit[1])
+    after = sorted(digits, key=lambda digit: -digit[2])
+    if not _is_dense([(size, stride) for size, stride, _ in before]):
+        return None
+    if not _is_dense([(size, stride) for size, _, stride in after]):
+        return None
+    return [size for size, _, _ in before], [before.index(digit) for digit in after]
+
+
+def _common_axes(a: Axes, b: Axes) -> list[tuple[int, int, int]] | None:
+    """Return axes of which both `a` and `b` consist, with the strides in either; None where they overlap, or pad."""
+    left, right = ([axis for axis in axes if axis[0] != 1] for axes in (a, b))
+    common: list[tuple[int, int, int]] = []
+    while left and right:
+        (size, stride), (other_size, other_stride) = left.pop(), right.pop()
+        smaller, larger = sorted((size, other_size))
+        if larger % smaller or stride < 0 or other_stride < 0:
+            return None
+        if size > smaller:
+            left.append((size // smaller, stride * smaller))
+        if other_size > smaller:
+            right.append((other_size // smaller, other_stride * smaller))
+        common.insert(0, (smaller, stride, other_stride))
+    return common
+
+
+def _is_dense(axes: Axes) -> bool:
+    """Tell whether axes, outermost first, lie one in the other without gaps."""
+    return all(stride == math.prod(size for size, _ in axes[i + 1 :]) for i, (_, stride) in enumerate(axes))
+
+
+def _moved_axes(layout: str, shape: Sequence[int], transpositions: Sequence[Transposition]) -> Axes | None:
+    """Return the axes of a stored tensor after it was seen in other shapes and transposed; None as in `_transposed`."""
+    axes = _axes(layout, shape)
+    for seen, order in transpositions:
+        axes = None if axes is None else _transposed(axes, seen, order)
+    return axes
 
 
 def _transposed(axes: Axes, shape: Sequence[int], order: Sequence[int]) -> Axes | None:

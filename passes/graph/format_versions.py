@@ -1,7 +1,8 @@
 """The versions of each value in different storage formats, made when they are first asked for.
 
 A value has one version from the operation that makes it. Others come from it, in this order of preference: a view,
-where the bytes are the same; a cast, where only the element type differs; one `graph.trans_data`; two, by way of plain
+where the bytes are the same; a transposition of the storage; a cast, where only the element type differs; one
+`graph.trans_data`; two, by way of plain
 format. The results of `graph.cast`, `graph.reshape` and `graph.transpose` have no version of their own at first: they
 are derived from their operand in whatever format is asked for. So a cast becomes part of a conversion, a reshape a
 view, and a transposition, too, where it only moves whole blocks that lie apart already: the heads of an attention.
@@ -10,15 +11,17 @@ view, and a transposition, too, where it only moves whole blocks that lie apart 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ge.dialects.graph import CastOp, ConstantOp, ReshapeOp, TransDataOp, TransposeOp, ViewOp
 from ge.dialects.graph.base import shape_of, tensor
+from ge.dialects.graph.capabilities import transposition_obstacle
 from ge.dialects.graph.constants import constant, constant_array
 from ge.ir.attributes import layout_of, with_layout
-from ge.maths.layouts import Transposition, same_bytes, storage_shape
+from ge.maths.layouts import Transposition, same_bytes, storage_shape, storage_transposition
 
 
 class Versions:
@@ -65,6 +68,11 @@ class Versions:
         type = with_layout(tensor(value), format)
         if (same := self._as_view(value, format)) is not None:
             return self._insert(ViewOp(same, type), value, user)
+        if (found := self._as_transposition(value, format)) is not None:
+            source, (shape, order) = found
+            seen = self._insert(ViewOp(source, TensorType(type.element_type, shape)), value, user)
+            moved = self._insert(TransposeOp(seen, order), value, user)
+            return self._insert(ViewOp(moved, type), value, user)
         derived = self._derived.get(value)
         if not self.of(value) and isinstance(derived, CastOp):
             return self._make_cast(derived, type, user)
@@ -76,17 +84,38 @@ class Versions:
 
     def _as_view(self, value: SSAValue, format: str) -> SSAValue | None:
         """A version that has the bytes of `value` in `format`, of the value itself or of what it is derived from."""
-        shape, transpositions = shape_of(value), list[Transposition]()
+        for source, moves in self._sources(value):
+            if same_bytes(layout_of(source.type), shape_of(source), format, shape_of(value), moves):
+                return source
+        return None
+
+    def _as_transposition(self, value: SSAValue, format: str) -> tuple[SSAValue, Transposition] | None:
+        """A version of which `value` in `format` is the storage in another order, and that order, if a kernel has it.
+
+        So windows and heads of several matrices are moved block by block, without a conversion before and after. Where
+        nothing is transposed, a conversion is the same.
+        """
+        if self.of(value):
+            return None
+        for source, moves in self._sources(value):
+            if not moves:
+                continue
+            move = storage_transposition(layout_of(source.type), shape_of(source), format, shape_of(value), moves)
+            if move is not None and transposition_obstacle(tuple(move[0]), move[1]) is None:
+                return source, move
+        return None
+
+    def _sources(self, value: SSAValue) -> Iterator[tuple[SSAValue, Sequence[Transposition]]]:
+        """Versions of a value, and of those that it is a reshape or transposition of, with what is between."""
+        moves: list[Transposition] = []
         origin: SSAValue | None = value
         while origin is not None:
             for source in self.of(origin).values():
-                if same_bytes(layout_of(source.type), shape_of(source), format, shape, transpositions):
-                    return source
+                yield source, moves
             derived = self._derived.get(origin)
             if isinstance(derived, TransposeOp):
-                transpositions.insert(0, (shape_of(derived.x), derived.perm.get_values()))
+                moves.insert(0, (shape_of(derived.x), derived.perm.get_values()))
             origin = derived.x if isinstance(derived, ReshapeOp | TransposeOp) else None
-        return None
 
     def _make_cast(self, op: CastOp, type: TensorType[Attribute], user: Operation) -> SSAValue:
         """The result of a cast, from the operand in the same format if there is one, otherwise with a conversion."""

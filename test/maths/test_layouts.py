@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ge.maths.layouts import C0, ceil_div, pack, round_up, same_bytes, storage_shape, unpack
+from ge.maths.layouts import C0, ceil_div, pack, round_up, same_bytes, storage_shape, storage_transposition, unpack
 
 SIZES = st.integers(1, 40)
 SMALL = st.integers(1, 3)
@@ -148,6 +148,35 @@ def test_same_bytes_after_transpositions(data: st.DataObject) -> None:
         wanted = pack(moved.reshape(target_shape), target).reshape(-1)
         stored = pack(numbered(*shape), source).reshape(-1)[: wanted.size]
         assert bool(np.all((wanted == 0) | (wanted == stored)))
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_storage_transpositions(data: st.DataObject) -> None:
+    """The storage in the order that is claimed is the one that is wanted."""
+    source, target = data.draw(FORMATS), data.draw(FORMATS)
+    batch, rows, heads, width = (data.draw(st.sampled_from([1, 2, 3, 8])) for _ in range(4))
+    shape = (batch, rows, heads * width * 8)
+    seen = data.draw(st.sampled_from([(batch, rows, heads, width * 8), (batch * rows, heads, width, 8)]))
+    order = data.draw(st.permutations(range(len(seen))))
+    moved = numbered(*shape).reshape(seen).transpose(order)
+    found = storage_transposition(source, shape, target, moved.shape, [(seen, order)])
+    if found is not None:
+        wanted, stored = pack(moved, target).reshape(-1), pack(numbered(*shape), source)
+        np.testing.assert_array_equal(stored.reshape(found[0]).transpose(found[1]).reshape(-1), wanted)
+
+
+def test_windows_and_heads_move_block_by_block() -> None:
+    nz = "FRACTAL_NZ"
+    windows = [((2, 3, 4, 5, 32), (0, 2, 1, 3, 4))]
+    assert storage_transposition("ND", (6, 20, 32), nz, (8, 15, 32), windows) == (
+        [2, 3, 4, 5, 2, 16],
+        [0, 2, 4, 1, 3, 5],
+    )
+    heads = [((4, 8, 3, 32), (2, 0, 1, 3))]
+    assert storage_transposition(nz, (4, 8, 96), nz, (3, 4, 8, 32), heads) == ([4, 3, 2, 8, 16], [1, 0, 2, 3, 4])
+    assert storage_transposition(nz, (4, 8, 60), nz, (3, 4, 8, 20), [((4, 8, 3, 20), (2, 0, 1, 3))]) is None
+    assert storage_transposition(nz, (4, 6), "ND", (4, 6)) is None
 
 
 @given(SMALL, SMALL, SMALL, st.sampled_from([16, 32, 48]))

@@ -211,3 +211,25 @@ func.func @main(%z: tensor<8x48xf16>) -> tensor<2x8x16xf16> {
   %y = graph.matmul %t, %u : (tensor<2x8x24xf16>, tensor<24x16xf16>) -> tensor<2x8x16xf16>
   func.return %y : tensor<2x8x16xf16>
 }
+
+// -----
+
+// Windows of a feature map, for a product: their blocks are moved once, without a conversion before or after.
+// CHECK:       %[[V:.*]] = graph.view %r : (tensor<6x20x32xf16>) -> tensor<2x3x4x5x2x16xf16>
+// CHECK-NEXT:  %[[T:.*]] = graph.transpose %[[V]] perm [0, 2, 4, 1, 3, 5]
+// CHECK-NEXT:  %[[W:.*]] = graph.view %[[T]] : (tensor<2x4x2x3x5x16xf16>) -> tensor<8x15x32xf16, #ge.layout<FRACTAL_NZ>>
+// CHECK:       graph.matmul %[[W]]
+// CHECK-NOT:   graph.trans_data
+// CHECK:       func.return
+func.func @main(%x: tensor<6x20x32xf16>) -> tensor<6x20x32xf16> {
+  %r = graph.unary <relu> %x : (tensor<6x20x32xf16>) -> tensor<6x20x32xf16>
+  %s = graph.reshape %r : (tensor<6x20x32xf16>) -> tensor<2x3x4x5x32xf16>
+  %t = graph.transpose %s perm [0, 2, 1, 3, 4] : (tensor<2x3x4x5x32xf16>) -> tensor<2x4x3x5x32xf16>
+  %u = graph.reshape %t : (tensor<2x4x3x5x32xf16>) -> tensor<8x15x32xf16>
+  %w = graph.constant dense<1.0> : tensor<32x32xf16>
+  %p = graph.matmul %u, %w : (tensor<8x15x32xf16>, tensor<32x32xf16>) -> tensor<8x15x32xf16>
+  %a = graph.reshape %p : (tensor<8x15x32xf16>) -> tensor<2x4x3x5x32xf16>
+  %b = graph.transpose %a perm [0, 2, 1, 3, 4] : (tensor<2x4x3x5x32xf16>) -> tensor<2x3x4x5x32xf16>
+  %y = graph.reshape %b : (tensor<2x3x4x5x32xf16>) -> tensor<6x20x32xf16>
+  func.return %y : tensor<6x20x32xf16>
+}

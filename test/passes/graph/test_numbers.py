@@ -147,6 +147,20 @@ def rows_apart(m: ModelBuilder) -> None:
     m.output(m.node("Gemm", y, m.weights(32, 32, scale=0.3), m.weights(32)))
 
 
+def windows(m: ModelBuilder) -> None:
+    """Products in windows of a feature map, with heads, as in a Swin transformer."""
+    x = m.node("Relu", m.input("x", 1, 4, 6, 32))
+    y = m.node("Reshape", x, m.constant((1, 2, 2, 3, 2, 32), np.int64))
+    y = m.node("Reshape", m.node("Transpose", y, perm=[0, 1, 3, 2, 4, 5]), m.constant((6, 4, 32), np.int64))
+    y = m.node("MatMul", y, m.weights(32, 64, scale=0.2))
+    y = m.node("Transpose", m.node("Reshape", y, m.constant((6, 4, 2, 2, 16), np.int64)), perm=[2, 0, 3, 1, 4])
+    q, v = (m.node("Gather", y, m.constant(i, np.int64), axis=0) for i in range(2))
+    y = m.node("MatMul", m.node("MatMul", q, m.node("Transpose", v, perm=[0, 1, 3, 2])), v)
+    y = m.node("Reshape", m.node("Transpose", y, perm=[0, 2, 1, 3]), m.constant((1, 2, 3, 2, 2, 32), np.int64))
+    y = m.node("Reshape", m.node("Transpose", y, perm=[0, 1, 3, 2, 4, 5]), m.constant((1, 4, 6, 32), np.int64))
+    m.output(m.node("Add", m.node("Mul", y, m.constant(0.1)), x))
+
+
 def sound(m: ModelBuilder) -> None:
     """1-D convolutions: rows as feature maps of height 1."""
     x = m.input("x", 1, 4, 50)
@@ -193,6 +207,7 @@ NETWORKS = [
     attention,
     heads,
     rows_apart,
+    windows,
     sound,
     paddle_mobilenet,
     upsampling,

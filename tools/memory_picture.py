@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from html import escape
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from ge.dialects.om.values import NO_OFFSET, value_bytes
 from ge.ir.errors import GeError
 from ge.ir.functions import body_of
 from ge.ir.locations import node_names
 from ge.ir.weights import atomic_write
-from ge.passes.graph.order_launches import program_work
-from ge.passes.graph.plan_memory import MemoryPlan, value_roots
+from ge.passes.graph.plan_memory import MemoryPlan
+from ge.passes.graph.program_work import program_work, value_roots
 from ge.tools.console import megabytes
 
 WIDTH, HEIGHT = 1200, 600
@@ -61,7 +61,7 @@ def rectangles(program: FuncOp, plan: MemoryPlan) -> list[Rectangle]:
     """The values of the arena of a planned program, in the order in which they are made."""
     operations = list(body_of(program).ops)
     root = value_roots(program, operations)
-    steps = {op: step for step, op in enumerate(program_work(program).operations)}
+    steps: dict[Operation, int] = {op: step for step, op in enumerate(program_work(program).operations)}
     last: dict[SSAValue, int] = {}
     for op in operations:
         for value in (*op.operands, *op.results):

@@ -22,7 +22,7 @@ from ge.ir.errors import GeError
 from ge.maths.intervals import lower_bound
 from ge.maths.ordering import Work, lifetimes, order_for_memory
 from ge.maths.placement import Lifetimes, greedy_by_size, search
-from ge.passes.graph.order_launches import ProgramWork, program_work
+from ge.passes.graph.program_work import ProgramWork, program_work
 from ge.tools.compilation import (
     ASSIGN,
     FUSE,

@@ -221,7 +221,8 @@ class LaunchOp(IRDLOperation):
     The kernel's arguments are the operands followed by the results, in storage layout; an argument's shape may regroup
     the storage shape. `op_type` and `op_attrs` are what the OM shows of it. `cycles` is how long the slowest core
     takes, where it was estimated; `stream` the stream of its task (0 when left out). `offsets` are the byte offsets of
-    the results in the feature-map arena, once memory is planned.
+    the results in the feature-map arena, once memory is planned. `in_place` are the numbers of the operands that the
+    one result may be written over, because the kernel has read every piece of them before it writes there.
     """
 
     name = "graph.launch"
@@ -232,6 +233,7 @@ class LaunchOp(IRDLOperation):
     blocks = prop_def(Int)
     op_type = prop_def(StringAttr)
     op_attrs = opt_prop_def(DictionaryAttr)
+    in_place = opt_prop_def(Ints)
     cycles = opt_prop_def(Int)
     stream = opt_prop_def(Int)
     offsets = opt_prop_def(Ints)
@@ -239,8 +241,9 @@ class LaunchOp(IRDLOperation):
     traits = traits_def(Pure())
 
     assembly_format = (
-        "$kernel `(` $inputs `)` `blocks` $blocks `type` $op_type (`attrs` $op_attrs^)? (`cycles` $cycles^)? "
-        "(`stream` $stream^)? (`offsets` $offsets^)? attr-dict `:` functional-type($inputs, $outputs)"
+        "$kernel `(` $inputs `)` `blocks` $blocks `type` $op_type (`attrs` $op_attrs^)? (`in_place` $in_place^)? "
+        "(`cycles` $cycles^)? (`stream` $stream^)? (`offsets` $offsets^)? "
+        "attr-dict `:` functional-type($inputs, $outputs)"
     )
 
     def __init__(
@@ -252,6 +255,7 @@ class LaunchOp(IRDLOperation):
         blocks: int,
         op_type: str,
         op_attrs: Mapping[str, Attribute] | None = None,
+        in_place: Sequence[int] = (),
         offsets: Sequence[int] | None = None,
     ) -> None:
         super().__init__(
@@ -261,15 +265,26 @@ class LaunchOp(IRDLOperation):
                 "blocks": int_attr(blocks),
                 "op_type": StringAttr(op_type),
                 "op_attrs": None if op_attrs is None else DictionaryAttr(op_attrs),
+                "in_place": ints(in_place) if in_place else None,
                 "offsets": None if offsets is None else ints(offsets),
             },
             result_types=[list(result_types)],
         )
 
+    @property
+    def replaceable(self) -> tuple[int, ...]:
+        """The numbers of the operands that the result may be written over."""
+        return () if self.in_place is None else tuple(self.in_place.iter_values())
+
     def verify_(self) -> None:
-        """Numbers are not negative."""
+        """Numbers are not negative, and those of operands are numbers of operands."""
         check_natural("cycles", self.cycles)
         check_natural("stream", self.stream)
+        if self.replaceable and len(self.outputs) != 1:
+            raise VerifyException(f"{len(self.outputs)} results cannot be written over one operand")
+        for number in self.replaceable:
+            if not 0 <= number < len(self.inputs):
+                raise VerifyException(f"in_place {number}: there are {len(self.inputs)} operands")
 
 
 def check_natural(name: str, number: IntegerAttr | None) -> None:

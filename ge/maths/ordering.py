@@ -2,13 +2,14 @@
 
 Work is a directed acyclic graph: operations, the values that they make, and the operations that read these. A value is
 live from the operation that makes it to its last reader, so the order decides how much is live at once. The best order
-is NP-hard to find (it is a pebbling game); two walks find it for chains and for most graphs of models.
+is NP-hard to find (it is a pebbling game); two walks find it for chains and for most graphs of models. An operation may
+give the place of an operand to a result; then both count once.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ge.maths.intervals import Interval, lower_bound
@@ -20,22 +21,75 @@ class Work:
 
     reads: tuple[int, ...]
     makes: tuple[int, ...]
+    reads_first: bool = False
+    """It has read everything before it makes anything, so that results may lie wherever operands were."""
+    over: tuple[int, ...] = ()
+    """Operands that its one result may be written over, exactly: piece by piece, each after it was read."""
 
 
 def lifetimes(work: Sequence[Work], sizes: Sequence[int], order: Sequence[int]) -> list[Interval]:
-    """The lifetime of every value that is made, in the order of values, with steps that count along ``order``."""
+    """The lifetime of every value that is made, in the order of values.
+
+    Steps count along ``order``, two for each operation: its operands live through both, and its results, but where it
+    reads first, operands live in the first only, and results in the second.
+    """
     made: dict[int, int] = {}
     last: dict[int, int] = {}
     for step, index in enumerate(order):
-        made.update(dict.fromkeys(work[index].makes, step))
-        last.update(dict.fromkeys((*work[index].reads, *work[index].makes), step))
+        each = work[index]
+        made.update(dict.fromkeys(each.makes, 2 * step + each.reads_first))
+        last.update(dict.fromkeys(each.reads, 2 * step + (not each.reads_first)))
+        last.update(dict.fromkeys(each.makes, 2 * step + 1))
     return [Interval(made[value], last[value], sizes[value]) for value in sorted(made)]
+
+
+def places(work: Sequence[Work], order: Sequence[int], intervals: Sequence[Interval]) -> list[int]:
+    """For every value the one whose place it takes: itself, or the first of those that are written over each other.
+
+    An operand hands its place to a result of the same size when nothing reads it later. Values are numbered from 0.
+    """
+    first = list(range(len(intervals)))
+    taken: set[int] = set()
+    for each in (work[index] for index in order):
+        for operand in each.over:
+            (result,) = each.makes
+            old, new = intervals[operand], intervals[result]
+            if old.size == new.size and old.end == new.start + 1 and operand not in taken:
+                first[result] = first[operand]
+                taken.add(operand)
+                break
+    return first
+
+
+def place_lifetimes(first: Sequence[int], intervals: Sequence[Interval]) -> dict[int, Interval]:
+    """How long each place is in use: from the first value in it to the last, by the number of the first."""
+    found: dict[int, Interval] = {}
+    for place, each in zip(first, intervals, strict=True):
+        known = found.get(place, each)
+        found[place] = Interval(min(known.start, each.start), max(known.end, each.end), each.size)
+    return found
+
+
+def live_bytes(work: Sequence[Work], sizes: Sequence[int], order: Sequence[int]) -> int:
+    """The most bytes that are live at one moment of an order."""
+    intervals = lifetimes(work, sizes, order)
+    return lower_bound([*place_lifetimes(places(work, order, intervals), intervals).values()])
 
 
 def least_of_any_order(work: Sequence[Work], sizes: Sequence[int]) -> int:
     """The bytes that the most demanding operation reads and makes: no order takes less."""
     made = {value for each in work for value in each.makes}
-    return max((sum(sizes[value] for value in {*each.reads, *each.makes} & made) for each in work), default=0)
+
+    def total(values: Iterable[int]) -> int:
+        return sum(sizes[value] for value in {*values} & made)
+
+    def needed(each: Work) -> int:
+        if each.reads_first:
+            return max(total(each.reads), total(each.makes))
+        is_over = any(sizes[operand] == sizes[result] for operand in each.over for result in each.makes)
+        return total((*each.reads, *each.makes)) - (total(each.makes) if is_over else 0)
+
+    return max(map(needed, work), default=0)
 
 
 def order_for_memory(work: Sequence[Work], sizes: Sequence[int]) -> list[int]:
@@ -45,7 +99,7 @@ def order_for_memory(work: Sequence[Work], sizes: Sequence[int]) -> list[int]:
     """
     given = list(range(len(work)))
     candidates = [given, _greedy(work, sizes), _depth_first(work, sizes)]
-    return min(candidates, key=lambda order: lower_bound(lifetimes(work, sizes, order)))
+    return min(candidates, key=lambda order: live_bytes(work, sizes, order))
 
 
 def _greedy(work: Sequence[Work], sizes: Sequence[int]) -> list[int]:

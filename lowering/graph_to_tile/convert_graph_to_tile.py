@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 from ge.dialects import graph
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.program import CORES, main_function
+from ge.dialects.tile.in_place import replaceable_inputs
 from ge.dialects.tile.structure import KernelOp
 from ge.ir.attributes import layout_of
 from ge.ir.locations import node_names
@@ -150,6 +151,7 @@ class _Outliner:
             blocks=kernel.block_count,
             op_type=outlined.op_type,
             op_attrs=outlined.op_attrs or None,
+            in_place=replaceable_inputs(kernel),
         )
         replace(op, [*outlined.constants, launch], list(launch.results))
 

@@ -13,13 +13,16 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from ge.dialects.cube.kernel import CubeKernelOp
 from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, RecordOp, ViewOp, WaitOp
 from ge.dialects.graph.streams import program_steps, stream_of
 from ge.dialects.om.values import ALIGNMENT, NO_OFFSET, slot_bytes, value_bytes
+from ge.dialects.tile.structure import KernelOp
 from ge.ir.constants import bytes_of
 from ge.ir.errors import GeError
 from ge.ir.functions import body_of
 from ge.ir.locations import where
+from ge.passes.graph.kernel_accesses import overwritten
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,11 @@ class CheckMemoryPass(ModulePass):
     2. a slot that is not aligned, or reaches beyond the memory that the program asks for;
     3. constants with different bytes in one place of the weights;
     4. a result that is not intact at the end of the program;
-    5. two tasks of different streams that use a value or memory, one of them writing it, and no event orders them.
+    5. two tasks of different streams that use a value or memory, one of them writing it, and no event orders them;
+    6. a result of a launch that lies on a part of an operand, or on all of it though the kernel still reads pieces that
+       it has written: what the kernel itself does is replayed (`kernel_accesses.py`), whatever the launch says of it.
+
+    The host copies what it reads before it writes, so results of host work may lie on its operands.
     """
 
     name = "check-memory"
@@ -49,6 +56,7 @@ def check_memory(program: FuncOp) -> None:
     """Replay one program; see the pass. Raises GE3024, GE4023, GE4025, or GE5009 when memory is not planned."""
     shadow = _Shadow(program)
     streams = _Streams(program_steps(program).stream_count)
+    overlaps = _Overlaps(program, shadow.slots)
     races = _Races(streams, len(shadow.pieces), shadow.slots)
     block = body_of(program)
     for argument, offset in zip(block.args, _offsets(program, "graph.input_offsets"), strict=True):
@@ -66,6 +74,7 @@ def check_memory(program: FuncOp) -> None:
                     shadow.read(value, op)
                     races.read(value, stream, op)
                 for value, offset in zip(op.results, _offsets(op, "offsets"), strict=True):
+                    overlaps.check(op, value, offset)
                     shadow.write(value, offset, op)
                     races.write(value, stream, op)
             case RecordOp():
@@ -141,6 +150,46 @@ class _Shadow:
         self.weights[place] = data
         self.is_written[place] = True
         self.kept.add(op.y)
+
+
+class _Overlaps:
+    """Results of launches on operands of the same launch."""
+
+    def __init__(self, program: FuncOp, slots: dict[SSAValue, slice]) -> None:
+        module = program.parent_op()
+        kernels = [] if module is None else [op for op in module.walk() if isinstance(op, KernelOp | CubeKernelOp)]
+        self.kernels = {kernel.sym_name.data: kernel for kernel in kernels}
+        self.slots = slots
+        self.known: dict[tuple[str, int, int], str | None] = {}
+        """What goes wrong, by kernel and the numbers of two of its arguments."""
+
+    def check(self, op: LaunchOp | HostOp, result: SSAValue, offset: int) -> None:
+        """A result is about to be written to a place; the operands are still in theirs."""
+        size = value_bytes(result.type)
+        if isinstance(op, HostOp) or offset == NO_OFFSET or size is None:
+            return
+        place = slice(offset // ALIGNMENT, (offset + slot_bytes(size)) // ALIGNMENT)
+        for number, operand in enumerate(op.inputs):
+            slot = self.slots.get(operand, slice(0, 0))
+            if slot.start >= place.stop or place.start >= slot.stop:
+                continue
+            what = f"%{_name(result)} is written over %{_name(operand)}"
+            if slot != place:
+                raise GeError("GE4023", f"{what}, but takes other bytes", where(op))
+            if (problem := self._problem(op, number, size)) is not None:
+                raise GeError("GE4023", f"{what}, but {problem}", where(op))
+
+    def _problem(self, op: LaunchOp, source: int, size: int) -> str | None:
+        """Why the kernel of a launch cannot write its result over an operand."""
+        name = op.kernel.root_reference.data
+        if name not in self.kernels:
+            return f"there is no kernel @{name} that shows whether it may"
+        if len(op.outputs) != 1:
+            return "the launch has other results, too"
+        key = (name, source, len(op.inputs))
+        if key not in self.known:
+            self.known[key] = overwritten(self.kernels[name], source, len(op.inputs), size)
+        return self.known[key]
 
 
 class _Streams:

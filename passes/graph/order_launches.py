@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ge.dialects.graph import HostOp, LaunchOp
 from ge.dialects.graph.streams import program_steps
-from ge.dialects.om.values import slot_bytes, value_bytes
 from ge.ir.functions import body_of
 from ge.ir.rewriting import permit
-from ge.maths.ordering import Work, least_of_any_order, order_for_memory
-from ge.passes.graph.plan_memory import value_roots
+from ge.maths.ordering import order_for_memory
+from ge.passes.graph.program_work import program_work, value_roots
 
 
 @dataclass(frozen=True)
@@ -40,39 +38,6 @@ class OrderLaunchesPass(ModulePass):
                 _order(program)
 
 
-@dataclass(frozen=True)
-class ProgramWork:
-    """The work of a device program: its operations, what each reads and makes in the arena, and the bytes of values."""
-
-    operations: tuple[Operation, ...]
-    work: tuple[Work, ...]
-    sizes: tuple[int, ...]
-
-    @property
-    def least_bytes(self) -> int:
-        """No order of the operations takes fewer bytes."""
-        return least_of_any_order(self.work, self.sizes)
-
-
-def program_work(program: FuncOp) -> ProgramWork:
-    """The launches and host work of a program, with the values that lie in the arena."""
-    operations = list(body_of(program).ops)
-    root = value_roots(program, operations)
-    returned = {root[value] for value in operations[-1].operands}
-    tasks = [op for op in operations if isinstance(op, LaunchOp | HostOp)]
-    numbers: dict[SSAValue, int] = {}
-    sizes: list[int] = []
-    for value in (result for op in tasks for result in op.results):
-        size = value_bytes(value.type)
-        numbers[value] = len(sizes)
-        sizes.append(0 if size is None or value in returned else slot_bytes(size))
-
-    def known(values: Sequence[SSAValue]) -> tuple[int, ...]:
-        return tuple(numbers[root[value]] for value in values if root[value] in numbers)
-
-    return ProgramWork(tuple(tasks), tuple(Work(known(op.operands), known(op.results)) for op in tasks), tuple(sizes))
-
-
 def _order(program: FuncOp) -> None:
     """Move the operations of one program."""
     if program_steps(program).event_count:
@@ -82,7 +47,7 @@ def _order(program: FuncOp) -> None:
     if order == list(range(len(order))) or not permit(OrderLaunchesPass.name, program):
         return
     block = body_of(program)
-    tasks = set(before.operations)
+    tasks: set[Operation] = set(before.operations)
     others = [op for op in block.ops if op not in tasks]
     root = value_roots(program, list(block.ops))
     last = others.pop()

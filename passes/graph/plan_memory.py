@@ -6,11 +6,14 @@ means: when all uses of one are certain to be done before the other is made, by 
 starts at a multiple of 512 bytes and has 32 spare bytes at its end. The cases:
 
 1. the result of a launch or of host work lies in the arena, from its operation to its last reader;
-2. a view lies where its operand lies, and keeps it alive;
-3. an input of the model, and a result that the model returns, has a slot of its own behind the arena for the whole run,
+2. the result of a launch is written over an operand, where its kernel allows that (`in_place` of the launch), both take
+   as many bytes, the operand is in the arena and nothing uses it later; operands of host work have been copied when its
+   results are written, so that these may lie anywhere in their memory;
+3. a view lies where its operand lies, and keeps it alive;
+4. an input of the model, and a result that the model returns, has a slot of its own behind the arena for the whole run,
    so that the caller may put it elsewhere (zero copy); what is returned twice, or is also an input, has one slot;
-4. a constant lies in the weights block, in order of use, those with the same bytes once (`weight_block.py`);
-5. a host value whose size is not known before it is computed has no place: offset -1.
+5. a constant lies in the weights block, in order of use, those with the same bytes once (`weight_block.py`);
+6. a host value whose size is not known before it is computed has no place: offset -1.
 
 A program that needs more memory than the device has is refused (GE4022), as are events that make no sense (GE3024).
 The order of the operations is not changed. Running the pass again gives the same plan.
@@ -18,13 +21,13 @@ The order of the operations is not changed. Running the pass again gives the sam
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -37,8 +40,10 @@ from ge.ir.functions import body_of
 from ge.ir.locations import node_names, where
 from ge.maths.intervals import Interval, lower_bound
 from ge.maths.layouts import round_up
+from ge.maths.ordering import lifetimes, place_lifetimes, places
 from ge.maths.placement import PLANNERS, Lifetimes, StreamLifetimes
 from ge.maths.streams import Clock, clocks
+from ge.passes.graph.program_work import ProgramWork, program_work, value_roots
 from ge.passes.graph.weight_block import plan_weights
 from ge.targets.ascend.soc import Soc, load_soc
 
@@ -61,6 +66,8 @@ class MemoryPlan:
     """What the arena would take if every value had its own slot."""
     lower_bound: int
     """The most bytes that are live at one moment: no plan for this order of operations takes less."""
+    in_place: int
+    """How many results are written over an operand."""
 
     @property
     def memory_size(self) -> int:
@@ -74,12 +81,14 @@ def plan_memory(
     planner: Planner = "search",
     no_reuse: Collection[str] = (),
     *,
+    in_place: bool = True,
     one_stream: bool = False,
 ) -> MemoryPlan:
     """The places of all values of a device program. Raises GE3004 for an operation that is not of that level.
 
     Without ``reuse`` every value keeps its slot for the whole run, which helps to look at them afterwards; ``no_reuse``
-    does that for the results of some nodes of the model. ``one_stream`` plans as if streams did not run side by side.
+    does that for the results of some nodes of the model. Without ``in_place`` no result is written over an operand of
+    its launch. ``one_stream`` plans as if streams did not run side by side.
     """
     operations = list(body_of(program).ops)
     root = value_roots(program, operations)
@@ -87,15 +96,15 @@ def plan_memory(
     offsets = dict(weights.offsets)
     returned = [root[value] for value in operations[-1].operands]
     own = dict.fromkeys([*program.body.block.args, *(value for value in returned if value not in offsets)])
-    intervals = _lifetimes(operations, root, exclude={*own, *offsets})
-    kept = {value for value in intervals if not reuse or names_any(value, no_reuse)}
-    last = len(operations)
-    placed = {value: Interval(0, last, each.size) if value in kept else each for value, each in intervals.items()}
+    work = program_work(program, in_place)
+    kept = {value for value in work.values if not reuse or names_any(value, no_reuse)}
+    slots = _slots(work, kept)
     steps = program_steps(program)
     one_stream = one_stream or steps.stream_count <= 1
-    buffers = Lifetimes([*placed.values()]) if one_stream else _stream_lifetimes(steps, root, placed)
+    buffers = Lifetimes([slot.interval for slot in slots]) if one_stream else _stream_lifetimes(steps, root, slots)
     placement = PLANNERS[planner](buffers, ALIGNMENT)
-    offsets.update(zip(intervals, placement.offsets, strict=True))
+    for slot, offset in zip(slots, placement.offsets, strict=True):
+        offsets.update(dict.fromkeys(slot.values, offset))
     end = arena_size = round_up(placement.peak, ALIGNMENT)
     for value in own:
         size = value_bytes(value.type)
@@ -103,58 +112,68 @@ def plan_memory(
         end += 0 if size is None else slot_bytes(size)
     for value, origin in root.items():
         offsets[value] = offsets.get(origin, NO_OFFSET)
-    sizes = [interval.size for interval in intervals.values()]
     return MemoryPlan(
-        offsets, arena_size, end - arena_size, weights.size, sum(sizes), lower_bound([*intervals.values()])
+        offsets=offsets,
+        arena_size=arena_size,
+        io_size=end - arena_size,
+        weight_size=weights.size,
+        size_without_reuse=sum(work.sizes),
+        lower_bound=lower_bound([slot.interval for slot in _slots(work)]),
+        in_place=sum(len(slot.values) - 1 for slot in slots),
     )
 
 
-def value_roots(program: FuncOp, operations: Sequence[Operation]) -> dict[SSAValue, SSAValue]:
-    """For every value the one whose bytes it is: itself, or what it is a view of."""
-    roots: dict[SSAValue, SSAValue] = {argument: argument for argument in program.body.block.args}
-    for op in operations:
-        match op:
-            case ViewOp():
-                roots[op.y] = roots[op.x]
-            case ConstantOp() | LaunchOp() | HostOp() | RecordOp() | WaitOp() | ReturnOp():
-                roots.update({result: result for result in op.results})
-            case _:
-                raise GeError("GE3004", f"a device program cannot contain {op.name}", where(op))
-    return roots
+@dataclass(frozen=True)
+class _Slot:
+    """A piece of the arena: the values in it, each written over the one before, and when it is in use."""
+
+    values: tuple[SSAValue, ...]
+    interval: Interval
 
 
-def _lifetimes(
-    operations: Sequence[Operation], root: dict[SSAValue, SSAValue], exclude: set[SSAValue]
-) -> dict[SSAValue, Interval]:
-    """When each value of the arena lives: from the number of its operation to that of its last reader."""
-    last = {root[value]: step for step, op in enumerate(operations) for value in (*op.results, *op.operands)}
-    intervals: dict[SSAValue, Interval] = {}
-    for step, op in enumerate(operations):
-        for result in op.results:
-            size = value_bytes(result.type)
-            if root[result] is result and result not in exclude and size is not None:
-                intervals[result] = Interval(step, last[result], slot_bytes(size))
-    return intervals
+def _slots(work: ProgramWork, kept: Collection[SSAValue] = ()) -> list[_Slot]:
+    """The slots of a program; values of `kept` have one of their own for the whole run."""
+    order = range(len(work.work))
+    whole = (0, 2 * len(order))
+    intervals = [
+        Interval(*whole, each.size) if value in kept else each
+        for value, each in zip(work.values, lifetimes(work.work, work.sizes, order), strict=True)
+    ]
+    first = places(work.work, order, intervals)
+    members: dict[int, list[SSAValue]] = {}
+    for value, place in zip(work.values, first, strict=True):
+        members.setdefault(place, []).append(value)
+    return [
+        _Slot(tuple(members[place]), interval)
+        for place, interval in place_lifetimes(first, intervals).items()
+        if interval.size
+    ]
 
 
 def _stream_lifetimes(
-    program: ProgramSteps, root: dict[SSAValue, SSAValue], placed: dict[SSAValue, Interval]
+    program: ProgramSteps, root: Mapping[SSAValue, SSAValue], slots: Sequence[_Slot]
 ) -> StreamLifetimes:
-    """The lifetimes of the values of the arena in a program of several streams.
+    """The lifetimes of the slots of the arena in a program of several streams.
 
     What has the lifetime of the whole program because it shares memory with nothing keeps to that by its interval.
     """
     nothing: Clock = (0,) * program.stream_count
-    made: dict[SSAValue, Clock] = {}
-    used: dict[SSAValue, Clock] = dict.fromkeys(placed, nothing)
+    slot_of = {value: number for number, slot in enumerate(slots) for value in slot.values}
+    made: dict[int, Clock] = {}
+    used: dict[int, Clock] = dict.fromkeys(range(len(slots)), nothing)
     for op, step, clock in zip(program.operations, program.steps, clocks(program.steps), strict=True):
-        if step.is_task:
-            made.update(dict.fromkeys(op.results, clock))
-            for value in {root[value] for value in (*op.results, *op.operands)} & placed.keys():
-                counts = [*used[value]]
-                counts[step.stream] = clock[step.stream] + 1
-                used[value] = tuple(counts)
-    return StreamLifetimes([*placed.values()], [made[value] for value in placed], [used[value] for value in placed])
+        if not step.is_task:
+            continue
+        after = tuple(done + (stream == step.stream) for stream, done in enumerate(clock))
+        for value in op.results:
+            if value in slot_of:
+                made.setdefault(slot_of[value], after if isinstance(op, HostOp) else clock)
+        for number in {slot_of[root[value]] for value in (*op.results, *op.operands) if root[value] in slot_of}:
+            counts = [*used[number]]
+            counts[step.stream] = after[step.stream]
+            used[number] = tuple(counts)
+    numbers = range(len(slots))
+    return StreamLifetimes([slot.interval for slot in slots], [made[n] for n in numbers], [used[n] for n in numbers])
 
 
 @dataclass(frozen=True)
@@ -167,6 +186,8 @@ class PlanMemoryPass(ModulePass):
     planner: Planner = "search"
     no_reuse: tuple[str, ...] = ()
     """Names of nodes whose results share memory with nothing."""
+    in_place: bool = True
+    """Whether results may be written over operands."""
     limit: int = 0
     """The most bytes that the values that come and go may take; 0 is no limit."""
     soc: str = "Ascend310P3"
@@ -175,7 +196,7 @@ class PlanMemoryPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for program in op.ops:
             if isinstance(program, FuncOp) and not program.is_declaration:
-                plan = plan_memory(program, self.reuse, self.planner, self.no_reuse)
+                plan = plan_memory(program, self.reuse, self.planner, self.no_reuse, in_place=self.in_place)
                 _check_size(plan, load_soc(self.soc), program)
                 if self.limit and plan.arena_size > self.limit:
                     raise _over_limit(program, plan, self.limit)
@@ -192,22 +213,18 @@ def _check_size(plan: MemoryPlan, soc: Soc, program: FuncOp) -> None:
 
 def _over_limit(program: FuncOp, plan: MemoryPlan, limit: int) -> GeError:
     """The error about a program that needs more than it may have: it names the largest values at the fullest step."""
-    operations = list(body_of(program).ops)
-    root = value_roots(program, operations)
-    arena = {value for value, offset in plan.offsets.items() if 0 <= offset < plan.arena_size}
-    constants = {value for op in operations if isinstance(op, ConstantOp) for value in op.results}
-    intervals = _lifetimes(operations, root, exclude={*root} - arena | constants)
-    fullest = max(
-        range(len(operations)),
-        key=lambda step: sum(each.size for each in intervals.values() if each.start <= step <= each.end),
-    )
-    live = sorted(
-        (value for value, each in intervals.items() if each.start <= fullest <= each.end),
-        key=lambda value: -intervals[value].size,
-    )
-    largest = ", ".join(f"{_node(value)} ({intervals[value].size} bytes)" for value in live[:5])
-    what = f"values need {plan.arena_size} bytes at the same time, {limit} are allowed; most take: {largest}"
-    return GeError("GE4024", what, where(operations[fullest]))
+    work = program_work(program)
+    slots = _slots(work)
+    moments = range(2 * len(work.work))
+
+    def live(moment: int) -> list[_Slot]:
+        return [slot for slot in slots if slot.interval.start <= moment <= slot.interval.end]
+
+    fullest = max(moments, key=lambda moment: sum(slot.interval.size for slot in live(moment)))
+    largest = sorted(live(fullest), key=lambda slot: -slot.interval.size)[:5]
+    named = ", ".join(f"{_node(slot.values[0])} ({slot.interval.size} bytes)" for slot in largest)
+    what = f"values need {plan.arena_size} bytes at the same time, {limit} are allowed; most take: {named}"
+    return GeError("GE4024", what, where(work.operations[fullest // 2]))
 
 
 def _node(value: SSAValue) -> str:

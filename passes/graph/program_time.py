@@ -14,7 +14,7 @@ from ge.dialects.graph.streams import TaskOp, program_steps
 from ge.dialects.om.values import value_bytes
 from ge.ir.functions import body_of
 from ge.maths.streams import Machine, Schedule, Task, makespan, schedule_of, single_stream
-from ge.passes.graph.plan_memory import value_roots
+from ge.passes.graph.program_work import value_roots
 from ge.targets.ascend.soc import Soc
 
 

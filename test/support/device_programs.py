@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from random import Random
 from typing import NamedTuple, cast
@@ -21,8 +22,9 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, RecordOp, ViewOp, WaitOp
+from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, RecordOp, ViewOp, WaitOp, YieldOp
 from ge.ir.constants import array_of, constant_attr, static_shape, tensor_type_of
+from ge.ir.parser import parse_module
 
 SPARE = 32
 
@@ -38,6 +40,10 @@ class Slot(NamedTuple):
     offset: int
     nbytes: int
     mark: int
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.nbytes + SPARE
 
 
 class Replay:
@@ -72,14 +78,21 @@ class Replay:
         self.slots[op.y] = self.constants[data]
         assert self.slots[op.y].offset == op.offset.value.data
 
+    def check_operands(self, op: LaunchOp, result: Slot, operands: Sequence[Slot]) -> None:
+        """A launch writes over an operand only where it says so, and then over all of it."""
+        for number, slot in enumerate(operands):
+            apart = slot.area is not result.area or slot.end <= result.offset or result.end <= slot.offset
+            assert apart or (number in op.replaceable and (slot.offset, slot.end) == (result.offset, result.end))
+
     def run(self, program: FuncOp, operations: Sequence[Operation] = ()) -> None:
         """Run the operations of a program, in the order given or in its own."""
         arguments = program.body.block.args
         for value, offset in zip(arguments, integers(program.attributes["graph.input_offsets"]), strict=True):
             self.write(value, self.memory, offset)
         for op in operations or program.body.block.ops:
-            for operand in op.operands:
-                self.check(operand)
+            if not isinstance(op, ViewOp):  # which reads nothing
+                for operand in op.operands:
+                    self.check(operand)
             match op:
                 case ConstantOp():
                     self.constant(op)
@@ -89,7 +102,10 @@ class Replay:
                     assert self.slots[op.y].offset == op.offset.value.data
                 case LaunchOp() | HostOp():
                     for result, offset in zip(op.results, integers(op.offsets), strict=True):
-                        self.write(result, self.memory, offset)
+                        before = [self.slots[operand] for operand in op.operands]
+                        slot = self.write(result, self.memory, offset)
+                        if isinstance(op, LaunchOp):
+                            self.check_operands(op, slot, before)
                 case RecordOp() | WaitOp():
                     pass
                 case _:
@@ -99,16 +115,35 @@ class Replay:
             self.check(argument)
 
 
+KERNEL = """
+tile.kernel @over{0}(%x: !tile.gm<{0}x16xf16>, %y: !tile.gm<{0}x16xf16>) grid(%core : 1) outputs(1) {{
+  tile.for %row = 0 to {0} step 1 {{
+    %t = tile.load %x[%row, 0] sizes [1, 16] : !tile.gm<{0}x16xf16> -> !tile.tile<1x16xf16>
+    tile.store %t, %y[%row, 0] sizes [1, 16] : !tile.tile<1x16xf16> -> !tile.gm<{0}x16xf16>
+  }}
+}}
+"""
+"""A kernel whose result may be written over its operand."""
+
+
 def build(random: Random, size: int) -> ModuleOp:
-    """A random program of launches, views and constants."""
+    """A random program of launches, some of which may write in place, host work, views and constants."""
     types = [TensorType(f16, [1 << random.randint(0, 12)]) for _ in range(3)]
     block = Block(arg_types=types[: random.randint(1, 2)])
     values: list[SSAValue] = list(block.args)
+    kernels: set[int] = set()
     for _ in range(size):
-        match random.choice(["launch", "launch", "launch", "view", "constant"]):
+        match random.choice(["launch", "launch", "launch", "over", "over", "host", "view", "constant"]):
             case "launch":
                 inputs = random.choices(values, k=random.randint(1, 3))
                 op = LaunchOp("k", inputs, random.choices(types, k=random.randint(1, 2)), blocks=1, op_type="K")
+            case "over" if large := [value for value in values if math.prod(static_shape(value)) >= 16]:
+                source = random.choice(large)
+                rows = math.prod(static_shape(source)) // 16
+                kernels.add(rows)
+                op = LaunchOp(f"over{rows}", [source], [source.type], blocks=1, op_type="K", in_place=[0])
+            case "host":
+                op = host_work(random, random.choices(values, k=random.randint(1, 3)))
             case "view":
                 source = random.choice(values)
                 op = ViewOp(source, TensorType(f16, [1, *static_shape(source)]))
@@ -117,7 +152,22 @@ def build(random: Random, size: int) -> ModuleOp:
                 op = ConstantOp(constant_attr(array), TensorType(f16, array.shape))
         block.add_op(op)
         values += op.results
-    return program(block, random.choices(values, k=random.randint(1, 3)))
+    module = program(block, random.choices(values, k=random.randint(1, 3)))
+    for rows in sorted(kernels):
+        kernel = parse_module(KERNEL.format(rows)).body.block.first_op
+        assert kernel is not None
+        kernel.detach()
+        module.body.block.add_op(kernel)
+    return module
+
+
+def host_work(random: Random, inputs: Sequence[SSAValue]) -> HostOp:
+    """Host work that gives one or two of its operands back."""
+    types = [each.type for each in inputs]
+    body = Block(arg_types=types)
+    results: list[SSAValue] = random.choices(body.args, k=random.randint(1, 2))
+    body.add_op(YieldOp(results))
+    return HostOp(inputs, [each.type for each in results], Region(body))
 
 
 def program(block: Block, returned: list[SSAValue]) -> ModuleOp:
@@ -131,6 +181,4 @@ def program(block: Block, returned: list[SSAValue]) -> ModuleOp:
 
 def main(module: ModuleOp) -> FuncOp:
     """The program of a module."""
-    (function,) = module.ops
-    assert isinstance(function, FuncOp)
-    return function
+    return next(op for op in module.ops if isinstance(op, FuncOp))

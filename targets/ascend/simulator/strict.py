@@ -12,6 +12,8 @@
 | ranges                  | GE6029         | of fields computed at run time                                         |
 | complete outputs        | GE6030         | the second memory, at the end                                          |
 
+An output that is written over an input counts as written from the beginning.
+
 Transfers carry unwritten bytes along, and only an instruction that computes with them is an error.
 
 An access races with an earlier one on the same bytes, one of them a write, that the clock of its pipe does not cover
@@ -97,7 +99,9 @@ class Checker:
         self.windows = list(windows)
         self.unwritten = Memory(program.soc.buffers, np.zeros(len(gm), np.uint8))
         """The second memory."""
-        for start, size in self.windows[len(self.windows) - program.outputs :]:
+        first = len(self.windows) - program.outputs
+        inputs = set(self.windows[:first])
+        for start, size in (window for window in self.windows[first:] if window not in inputs):
             self.unwritten.bytes["gm"][start : start + size] = UNWRITTEN
         self.cores = CoreLedger(len(gm))
         self.core = 0

@@ -6,8 +6,8 @@
 // 4. Host operations stay. Constants that nothing uses any more go.
 
 // CHECK:      func.func @main
-// CHECK-NEXT:   %a = graph.launch @block_0_relu(%x) blocks 1 type "Relu" : ({{.*}}) -> {{.*}} loc("/block.0/relu")
-// CHECK-NEXT:   %b = graph.launch @block_0_relu(%a) blocks 1 type "Relu" : ({{.*}}) -> {{.*}} loc("/block.1/relu")
+// CHECK-NEXT:   %a = graph.launch @block_0_relu(%x) blocks 1 type "Relu" in_place [0] : ({{.*}}) -> {{.*}} loc("/block.0/relu")
+// CHECK-NEXT:   %b = graph.launch @block_0_relu(%a) blocks 1 type "Relu" in_place [0] : ({{.*}}) -> {{.*}} loc("/block.1/relu")
 // CHECK-NEXT:   %c = graph.launch @add(%b) blocks 1 type "Add" attrs {value = 2.000000e+00 : f32}
 // CHECK-NEXT:   %d = graph.view %c : (tensor<1x32x1x1xf16, #ge.layout<NC1HWC0>>) -> tensor<1x32x1x1xf16>
 // CHECK-NEXT:   %e = graph.view %d : (tensor<1x32x1x1xf16>) -> tensor<32x1xf16>

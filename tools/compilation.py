@@ -68,7 +68,9 @@ IMPORT = Stage("onnx", ("{interface}",))
 OPTIMISE = Stage("onnx-optimised", ("{onnx}",))
 LOWER = Stage("graph", ("convert-onnx-to-graph",))
 FUSE = Stage("graph-fused", ("{graph}",))
-ASSIGN = Stage("graph-assigned", ("assign-precision{{{precision}}}", "merge-host", "propagate-layout{{plain={plain}}}"))
+ASSIGN = Stage(
+    "graph-assigned", ("assign-precision{{{precision}}}", "merge-host", "{fast}", "propagate-layout{{plain={plain}}}")
+)
 GROUP = Stage("graph-grouped", ("{kernels}",))
 TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc} double-buffer={double_buffer} search-tiles={search_tiles}}}",))
 CUBE = Stage("cube", ("convert-tile-to-cube{{soc={soc}}}",))
@@ -84,7 +86,7 @@ INTERFACE = ("select-outputs", "convert-outputs", "insert-aipp")
 
 NEEDED = (
     needed_passes()
-    | {*INTERFACE}
+    | {*INTERFACE, "select-implementation"}
     | {text.partition("{")[0] for stage in STAGES for text in stage.passes if not text.startswith("{")}
 )
 """Passes that nothing compiles without, or not what is asked for."""
@@ -158,6 +160,8 @@ class CompileOptions:
     """Values are in the plain format wherever there is a kernel for it (the pass `propagate-layout`)."""
     fuse_kernels: bool = True
     """Operations of the device are joined in one kernel."""
+    fast_types: tuple[str, ...] = ()
+    """Types of operators that compute by a less exact formula (the pass `select-implementation`)."""
     search_tiles: bool = True
     """Tiles are those that cost least; the largest that fit otherwise (the pass `convert-graph-to-tile`)."""
     precision_mode: str = "force_fp16"
@@ -314,6 +318,7 @@ def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
         "onnx": onnx_pipeline(options.level, "device"),
         "graph": graph_pipeline(options.level),
         "precision": _precision(options),
+        "fast": f"select-implementation{{types={','.join(options.fast_types)}}}" if options.fast_types else "",
         "plain": str(options.plain_layout).lower(),
         "kernels": kernel_pipeline(options.level) if options.fuse_kernels else "",
         "soc": load_soc(options.soc).name,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from ge.dialects.onnx.shapes.input_shapes import FORM
 from ge.passes.graph.keep import PRECISION_MODES
+from ge.passes.graph.select_implementation import FAST
 from ge.passes.onnx.convert_outputs import TYPES
 from ge.tools.options import SAME, Option, options_table
 
@@ -97,6 +98,19 @@ TARGET = (
     Option("soc_version", "NAME", "the chip (default Ascend310P3)"),
     Option("precision_mode", "NAME", f"what computes in float16: {', '.join(PRECISION_MODES)} (default force_fp16)"),
     Option("keep_dtype", "FILE", "names of nodes, or OpType::NAME, on a line each, that keep the model's precision"),
+    Option(
+        "op_select_implmode",
+        "high_precision|high_performance",
+        "how operators with two implementations compute (default high_precision): " + ", ".join(FAST),
+        "the same; high_performance by default, for more types",
+    ),
+    Option(
+        "optypelist_for_implmode",
+        "TYPES",
+        "the types of operators that --op_select_implmode is about (default all that have two implementations), "
+        "separated by commas",
+        SAME,
+    ),
 )
 
 OPTIMISATION = (

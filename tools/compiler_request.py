@@ -10,6 +10,7 @@ from ge.ir.errors import GeError
 from ge.ir.registry import registry
 from ge.ir.rewrite_log import Switches
 from ge.passes.graph.keep import PRECISION_MODES
+from ge.passes.graph.select_implementation import FAST, check_types
 from ge.passes.pipelines import DEFAULT_LEVEL, parse_level
 from ge.tools.compilation import NO_FUSION, CompileOptions, MemoryOptions
 from ge.tools.gears import shapes_of_gear
@@ -57,6 +58,7 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         explain=rules_asked_for(explained(values), registry(), rule_files),
         strict="strict" in values,
         rule_files=rule_files,
+        fast_types=_fast_types(values),
         plain_layout=values.get("format_optimize") == "ND",
         fuse_kernels=values.get("kernel_optimize_level") != "low",
         search_tiles=values.get("tiling_optimize_level") != "0",
@@ -91,6 +93,19 @@ def _image_layout(values: Mapping[str, str]) -> str:
     if layout == "NHWC" and not {"insert_op_conf", "dynamic_image_size"} & {*values}:
         raise GeError("GE2003", "--input_format=NHWC is given without an option that is about images")
     return layout
+
+
+def _fast_types(values: Mapping[str, str]) -> tuple[str, ...]:
+    """The types of operators that take their fast implementation: those listed, or all that have one.
+
+    Raises GE2008 for a list without a mode, GE2047 for a type that has no second implementation.
+    """
+    listed = values.get("optypelist_for_implmode")
+    if listed is not None and "op_select_implmode" not in values:
+        raise GeError("GE2008", "option --op_select_implmode is missing: --optypelist_for_implmode needs it")
+    types = tuple(FAST) if listed is None else tuple(name.strip() for name in listed.split(","))
+    check_types(types)
+    return types if values.get("op_select_implmode") == "high_performance" else ()
 
 
 def _memory_options(values: Mapping[str, str]) -> MemoryOptions:

@@ -231,6 +231,11 @@ _OPTIONS = {
         "An OM file of this compiler runs with one shape for each input: one gear, and no ranges of sizes.",
         "Give one shape with --input_shape, and compile a file for each shape that is needed.",
     ),
+    "GE2047": ErrorKind(
+        "operator has one implementation",
+        "Only some types of operators have an implementation that is exact and one that takes fewer cycles.",
+        "Leave the type out of --optypelist_for_implmode; docs/ge-compiler.md lists those with two.",
+    ),
 }
 
 _IR = {

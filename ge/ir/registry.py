@@ -113,6 +113,7 @@ PASSES: dict[str, str] = {
     "batch-norm-to-conv": "ge.passes.graph.batch_norm_to_conv:BatchNormToConvPass",
     "assign-precision": "ge.passes.graph.assign_precision:AssignPrecisionPass",
     "merge-host": "ge.passes.graph.merge_host:MergeHostPass",
+    "select-implementation": "ge.passes.graph.select_implementation:SelectImplementationPass",
     "propagate-layout": "ge.passes.graph.propagate_layout:PropagateLayoutPass",
     "scale-conv-weights": "ge.passes.graph.scale_conv_weights:ScaleConvWeightsPass",
     "fuse-conv-add": "ge.passes.graph.fuse_conv_add:FuseConvAddPass",

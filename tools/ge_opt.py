@@ -26,6 +26,7 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.xdsl_opt_main import VersionAction, xDSLOptMain
 
 import ge
+from ge.ir.collection import collection_paused
 from ge.ir.errors import GeError
 from ge.ir.parser import decode_text, parse_text
 from ge.ir.printer import Locations, print_module
@@ -394,7 +395,9 @@ def _add_checking_arguments(arg_parser: argparse.ArgumentParser) -> None:
 
 def run(args: Sequence[str]) -> None:
     """Run ge-opt; errors are raised."""
-    GeOpt(args).run()
+    with collection_paused():  # loading the passes makes what stays
+        driver = GeOpt(args)
+    driver.run()
 
 
 def main(args: Sequence[str] | None = None) -> None:

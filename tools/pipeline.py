@@ -23,6 +23,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
+from ge.ir.collection import collection_rare
 from ge.ir.errors import GeError
 from ge.ir.functions import refuse_branches
 from ge.ir.registry import Registry
@@ -234,6 +235,10 @@ class PassRunner:
 
     def run(self, ctx: Context, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         """Verify the module, then run ``passes`` in order. Every failure is a GeError that names the pass."""
+        with collection_rare():
+            self._run(ctx, module, passes)
+
+    def _run(self, ctx: Context, module: ModuleOp, passes: Sequence[ModulePass]) -> None:
         if self.verify_first:
             self.verify(module)
         self._observe(None, module)

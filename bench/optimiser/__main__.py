@@ -6,7 +6,8 @@
 
 needs the extras ``test`` and ``bench``, and takes every ``DIR/*.onnx`` and the light models of the onnx package. Writes
 docs/optimiser-results.md after each model. Every tool has a process of its own for each model
-(:mod:`bench.optimiser.tools`), and so has the comparison of numbers (:mod:`bench.optimiser.agreement`).
+(:mod:`bench.optimiser.tools`), and so has the comparison of numbers (:mod:`bench.optimiser.agreement`). What a user
+waits for is the whole command, which is timed apart (:mod:`bench.optimiser.commands`).
 Then some models are compiled, for what fusion saves on the device (:mod:`bench.optimiser.traffic`).
 
 ``--json`` keeps the results; a run that finds some there goes on behind them. ``--folder`` keeps the optimised models,
@@ -24,6 +25,7 @@ from typing import Any
 
 from bench.each_model import ROOT, find_models, run_json
 from bench.optimiser import document, traffic
+from bench.optimiser.commands import time_commands
 from bench.optimiser.document import REFERENCE
 from bench.optimiser.tools import TOOLS, count_operators
 
@@ -41,7 +43,8 @@ def compare_on(model: Path, folder: Path, tools: Sequence[str], repeat: int) -> 
     distances = run_json("bench.optimiser.agreement", model, *written.values())
     for tool, target in written.items():
         found[tool]["agreement"] = distances.get(str(target), distances)
-    return {"original": original_operators(model), "tools": found}
+    commands = time_commands(model, folder, repeat)
+    return {"original": original_operators(model), "tools": found, "commands": commands}
 
 
 def original_operators(model: Path) -> dict[str, int]:

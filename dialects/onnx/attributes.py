@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, cast
 
 from xdsl.dialects.builtin import (
@@ -263,15 +264,26 @@ def to_attribute(kind: AttributeKind, value: Any) -> Attribute:
     return _TO_ATTRIBUTE[kind](value)
 
 
+@lru_cache(1024)
+def _int_attr(value: int) -> Attribute:
+    return IntegerAttr(value, i64)
+
+
+@lru_cache(1024)
+def _ints_attr(values: tuple[int, ...]) -> Attribute:
+    """A list of integers; models repeat those of strides, pads, axes, ..."""
+    return DenseArrayBase.from_list(i64, values)
+
+
 def _tensor_attr(value: Any) -> Attribute:
     return value if isinstance(value, TensorAttr) else TensorAttr(*literal_of(value))
 
 
 _TO_ATTRIBUTE: Mapping[AttributeKind, Callable[[Any], Attribute]] = {
-    "int": lambda value: IntegerAttr(int(value), i64),
+    "int": lambda value: _int_attr(int(value)),
     "float": lambda value: FloatAttr(value, f32),
     "string": string_attr,
-    "ints": lambda values: DenseArrayBase.from_list(i64, [int(value) for value in values]),
+    "ints": lambda values: _ints_attr(tuple(map(int, values))),
     "floats": lambda values: DenseArrayBase.from_list(f32, [float(value) for value in values]),
     "strings": lambda values: string_attrs(values),
     "tensor": _tensor_attr,

@@ -1,4 +1,4 @@
-"""Pausing Python's cyclic garbage collector while many objects are made that all stay."""
+"""Holding back Python's cyclic garbage collector where many objects are made that stay."""
 
 from __future__ import annotations
 
@@ -22,3 +22,18 @@ def collection_paused() -> Generator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+_OBJECTS = 10_000
+"""How many more objects there are before the collector looks at them; Python's own number is 700."""
+
+
+@contextmanager
+def collection_rare() -> Generator[None]:
+    """Collect cycles less often inside the `with` block: for passes, which make much that stays and some garbage."""
+    first, *others = gc.get_threshold()
+    gc.set_threshold(first and max(first, _OBJECTS), *others)
+    try:
+        yield
+    finally:
+        gc.set_threshold(first, *others)

@@ -13,6 +13,7 @@ from typing import Any
 import onnx
 from google.protobuf.message import Message
 
+from ge.dialects.onnx import TensorAttr
 from ge.ir.constants import MAX_DENSE_BYTES
 from ge.ir.errors import GeError
 from ge.targets.onnx.limits import check_nodes, check_parts
@@ -40,6 +41,8 @@ class ModelFile:
     pieces: list[ByteRange]
     folders: tuple[Path, ...] = ()
     """Where external data may lie: the folder of the path given, and that of the file it links to."""
+    small_tensors: dict[bytes, TensorAttr] = field(default_factory=dict[bytes, TensorAttr])
+    """What small tensors in attributes became, by their messages: models repeat them."""
     _external: dict[Path, memoryview] = field(default_factory=dict[Path, memoryview])
 
     def external_bytes(self, tensor: onnx.TensorProto) -> ByteRange:

@@ -126,6 +126,19 @@ def literal_of_sparse(sparse: SparseTensorProto, model: ModelFile) -> tuple[Attr
 
 def tensor_attr(tensor: TensorProto, model: ModelFile) -> TensorAttr:
     """A tensor in an attribute of a node."""
+    if tensor.ByteSize() > _SMALL_BYTES:
+        return _tensor_attr(tensor, model)
+    message = tensor.SerializeToString()
+    if message not in model.small_tensors:
+        model.small_tensors[message] = _tensor_attr(tensor, model)
+    return model.small_tensors[message]
+
+
+_SMALL_BYTES = 128
+"""Messages of tensors up to this size are kept."""
+
+
+def _tensor_attr(tensor: TensorProto, model: ModelFile) -> TensorAttr:
     return TensorAttr(*literal_of_tensor(tensor, model), DictionaryAttr(tensor_notes(tensor)))
 
 

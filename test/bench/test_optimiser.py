@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from bench.optimiser import document
+from bench.optimiser import commands, document
 from bench.optimiser.agreement import compare, distance
 from bench.optimiser.tools import count_operators, measure
 
@@ -64,6 +65,20 @@ def test_our_side_optimises_measures_and_agrees(tool: str, tmp_path: Path) -> No
     assert found["distance"] < 1e-6
 
 
+def test_commands_take_turns_and_one_that_fails_is_not_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "m.onnx"
+    onnx.save(small_model(), source)
+    failing = (sys.executable, "-c", "import sys; sys.exit('no such model')")
+    lines = {"ge -O3": commands.COMMANDS["ge -O3"], "broken": failing, "missing": (str(tmp_path / "tool"),)}
+    monkeypatch.setattr(commands, "COMMANDS", lines)
+    found = commands.time_commands(source, tmp_path, repeat=2)
+    assert len(found["ge -O3"]["seconds"]) == 2
+    assert found["broken"] == {"seconds": [], "error": "no such model"}
+    assert "tool" in found["missing"]["error"]
+
+
 def test_distance_is_relative_to_the_largest_value_and_none_where_equality_is_asked() -> None:
     wanted = np.array([1.0, -10.0], np.float32)
     assert distance(wanted + np.float32(0.5), wanted) == pytest.approx(0.05)
@@ -88,7 +103,12 @@ def result(ours: int, sim: int, slim: int, seconds: float, found: float | None =
         }
 
     tools = {"ge -O3": tool(ours, seconds), "onnxsim": tool(sim, 1.0), "onnxslim": tool(slim, 1.0)}
-    return {"original": {"Add": 9}, "tools": tools}
+    commands = {
+        "ge -O3": {"seconds": [2.0, 1.0]},
+        "onnxsim": {"seconds": [1.25, 1.5]},
+        "onnxslim": {"seconds": [], "error": "killed"},
+    }
+    return {"original": {"Add": 9}, "tools": tools, "commands": commands}
 
 
 def test_totals_compare_with_the_better_peer() -> None:
@@ -106,16 +126,18 @@ def test_totals_compare_with_the_better_peer() -> None:
     text = "\n".join(document.totals(rows))
     assert "never more nodes than the better of onnxsim and onnxslim: **4 of 5**" in text
     assert "fewer nodes than both: **3 of 5**" in text
-    assert "faster than both: **4 of 5**" in text
+    assert "faster than both once it is loaded: **4 of 5**" in text
+    assert "faster than both as a command: **5 of 5**" in text
     assert "agree with the original: **3 of 5**" in text
 
 
 def test_a_tool_that_fails_has_no_numbers_and_ours_that_fails_counts_against_us() -> None:
     failing = result(3, 4, 5, 0.5)
     failing["tools"] = {"ge -O3": {"error": "cannot read"}, "onnxsim": {"error": "killed"}}
+    failing["commands"] = {"ge -O3": {"seconds": [], "error": "cannot read"}, "onnxsim": {"seconds": [1.0]}}
     row = document.Row.of("failing", failing)
     text = "\n".join(document.totals([row]))
-    assert "**0 of 1**" in text
+    assert text.count("**0 of 1**") == 9
     assert "ge -O3: cannot read" in document.line("failing", failing)
 
 
@@ -137,6 +159,7 @@ def test_the_page_has_all_tables() -> None:
     text = document.page({"models": {"small": result(3, 4, 5, 0.5)}, "traffic": {"net": measured}}, repeat=3)
     assert "| small | 9 | 3 | - | 4 | 5 | - | 0e+00 | - | 0e+00 | 0e+00 |" in text
     assert "| small | 0.500 | - | 1.000 | 1.000 | - | 0.50 | 0.50 | 1 | 1 | 1 |" in text
+    assert "| small | 1.00 | 1.25 | - | 0.80 | - |" in text
     assert "| net | 9 | 3 | 2 | 0 | 8.0 | 4.0 | -50% |" in text
     assert "| `fuse-conv-bn-relu` | -2, -50.0% |" in text
     assert "| **conv + bn + activation** | 1: -67% |" in text

@@ -165,7 +165,7 @@ class Inference:
     def settle(self) -> None:
         """Take operations as they are now for what was visited: only what is stated of them has changed its words."""
         for op, seen in self._seen.items():
-            self._seen[op] = seen._replace(attributes=dict(op.attributes))
+            self._seen[op] = _Seen(dict(op.attributes), seen.properties, seen.operands)
 
     def value(self, value: SSAValue) -> Value:
         """What is known of a value."""

@@ -36,7 +36,7 @@ from ge.targets.onnx.adapters.inference import infer_inputs, infer_types
 from ge.targets.onnx.adapters.legality import fit
 from ge.targets.onnx.adapters.recast import recast
 from ge.targets.onnx.adapters.schemas import schema_at, version_after, version_before
-from ge.targets.onnx.adapters.table import adapter
+from ge.targets.onnx.adapters.table import adapter, keeps_meaning
 from ge.targets.onnx.adapters.values import Node, RefusalError, Scope, node_of
 from ge.targets.onnx.adapters.widenings import is_widening
 
@@ -118,6 +118,8 @@ class Conversion:
         if schema is None:
             return [node]
         if opset <= target:
+            if keeps_meaning(node.op_type, opset, target):
+                return [node]
             return self._up(Node(node, _undeprecated(schema), scope), target)
         if schema.since_version <= target:
             return [node]

@@ -12,7 +12,14 @@ from onnx import NodeProto, TensorProto, TypeProto
 from onnx.defs import OpSchema
 
 from ge.targets.onnx.adapters.attribute_values import allowed_values
-from ge.targets.onnx.adapters.schemas import attribute_type, histories, schema_at
+from ge.targets.onnx.adapters.schemas import (
+    attribute_type,
+    attributes_of,
+    histories,
+    inputs_of,
+    outputs_of,
+    schema_at,
+)
 from ge.targets.onnx.adapters.values import attribute_value
 
 _OPTION = OpSchema.FormalParameterOption
@@ -27,11 +34,11 @@ def fit(node: NodeProto, opset: int, types: Mapping[str, TypeProto]) -> NodeProt
     schema = schema_at(node.op_type, opset)
     if schema is None or schema.deprecated:
         return "does not exist"
-    new = [attribute for attribute in node.attribute if attribute.name not in schema.attributes]
+    new = [attribute for attribute in node.attribute if attribute.name not in attributes_of(schema)]
     if new:
         newer = schema_at(node.op_type, newest)
         for attribute in new:
-            known = newer.attributes.get(attribute.name) if newer is not None else None
+            known = attributes_of(newer).get(attribute.name) if newer is not None else None
             default = attribute_value(known.default_value) if known is not None and known.default_value.name else None
             if default is None or attribute.ref_attr_name or default != attribute_value(attribute):
                 return f"has no attribute '{attribute.name}'"
@@ -58,14 +65,14 @@ def _attributes_obstacle(node: NodeProto, schema: OpSchema) -> str:
     for name, attribute in given.items():
         if attribute.ref_attr_name:
             continue
-        if name not in schema.attributes:
+        if name not in attributes_of(schema):
             return f"has no attribute '{name}'"
-        if int(attribute.type) != attribute_type(schema.attributes[name]):
+        if int(attribute.type) != attribute_type(attributes_of(schema)[name]):
             return f"has another type of attribute '{name}'"
         allowed = allowed_values(node.op_type, name, schema.since_version)
         if allowed is not None and attribute_value(attribute) not in allowed:
             return f"cannot have {name} = '{attribute_value(attribute)}' (only {', '.join(allowed)})"
-    missing = [name for name, attribute in schema.attributes.items() if attribute.required and name not in given]
+    missing = [name for name, attribute in attributes_of(schema).items() if attribute.required and name not in given]
     if missing:
         return f"needs an attribute '{missing[0]}'"
     if node.op_type == "Split" and schema.since_version >= 18 and len(node.input) < 2 and "num_outputs" not in given:
@@ -78,8 +85,8 @@ def _inputs_obstacle(node: NodeProto, schema: OpSchema) -> str:
     if count > schema.max_input:
         return f"has at most {schema.max_input} inputs, not {count},"
     if count < schema.min_input:
-        return f"needs an input '{parameter_at(schema.inputs, count).name}'"
-    for name, parameter in zip(node.input, schema.inputs, strict=False):
+        return f"needs an input '{parameter_at(inputs_of(schema), count).name}'"
+    for name, parameter in zip(node.input, inputs_of(schema), strict=False):
         if not name and parameter.option == _OPTION.Single:
             return f"needs an input '{parameter.name}'"
     return ""
@@ -117,7 +124,7 @@ _FLOATS = ("tensor(float)", "tensor(double)", "tensor(float16)", "tensor(bfloat1
 
 def typed_values(node: NodeProto, schema: OpSchema) -> Iterator[tuple[OpSchema.FormalParameter, str]]:
     """The inputs and outputs that are present, each with its parameter."""
-    for parameters, names in ((schema.inputs, node.input), (schema.outputs, node.output)):
+    for parameters, names in ((inputs_of(schema), node.input), (outputs_of(schema), node.output)):
         for position, name in enumerate(names):
             if name and parameters:
                 yield parameter_at(parameters, position), name

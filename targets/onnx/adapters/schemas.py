@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, cast
 
@@ -24,6 +24,24 @@ def schema_at(op_type: str, opset: int, domain: str = "") -> OpSchema | None:
 def attribute_type(attribute: OpSchema.Attribute) -> int:
     """The type of an attribute, of ``AttributeProto.AttributeType``."""
     return int(cast(Any, attribute.type).value)
+
+
+@cache
+def attributes_of(schema: OpSchema) -> Mapping[str, OpSchema.Attribute]:
+    """The attributes of a definition, which onnx would make anew each time."""
+    return schema.attributes
+
+
+@cache
+def inputs_of(schema: OpSchema) -> Sequence[OpSchema.FormalParameter]:
+    """The inputs of a definition."""
+    return schema.inputs
+
+
+@cache
+def outputs_of(schema: OpSchema) -> Sequence[OpSchema.FormalParameter]:
+    """The outputs of a definition."""
+    return schema.outputs
 
 
 @cache

@@ -1,0 +1,56 @@
+"""The optimisers as a user calls them: the time of a whole command, from the start of its process to its end.
+
+That is what :mod:`bench.optimiser.tools` leaves out: Python starts, modules are imported, and whatever a tool prepares
+when it is first used is prepared. All have their default options.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from bench.each_model import ROOT, TIME_LIMIT
+from bench.optimiser.tools import ENOUGH_SECONDS
+
+COMMANDS: Mapping[str, Sequence[str]] = {
+    "ge -O3": (sys.executable, "-m", "ge.tools.ge_opt", "{source}", "-O3", "-o", "{target}"),
+    "onnxsim": (str(Path(sys.executable).with_name("onnxsim")), "{source}", "{target}"),
+    "onnxslim": (str(Path(sys.executable).with_name("onnxslim")), "{source}", "{target}"),
+}
+"""The command line of each tool; those of others are beside the Python that runs this."""
+
+
+def time_commands(source: Path, folder: Path, repeat: int) -> dict[str, Any]:
+    """Seconds of every run of every tool on a model, or its error; the tools take turns, ``repeat`` times.
+
+    There are fewer turns when they take more than :data:`ENOUGH_SECONDS` together.
+    """
+    found: dict[str, Any] = {tool: {"seconds": []} for tool in COMMANDS}
+    start = time.perf_counter()
+    for _ in range(repeat):
+        for tool in COMMANDS:
+            if "error" not in found[tool]:
+                _time(tool, source, folder / f"command.{source.stem}.onnx", found[tool])
+        if time.perf_counter() - start > ENOUGH_SECONDS:
+            break
+    return found
+
+
+def _time(tool: str, source: Path, target: Path, found: dict[str, Any]) -> None:
+    """Run a command once, which writes a new file, and note its time or its error."""
+    target.unlink(missing_ok=True)
+    command = [word.format(source=source.resolve(), target=target) for word in COMMANDS[tool]]
+    start = time.perf_counter()
+    try:
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=TIME_LIMIT)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        found["error"] = str(error)
+        return
+    if done.returncode or not target.is_file():
+        found["error"] = (done.stderr.strip().splitlines() or [f"status {done.returncode}"])[-1]
+        return
+    found["seconds"].append(time.perf_counter() - start)

@@ -1,0 +1,39 @@
+"""The garbage collector is held back, and afterwards is as it was."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+from ge.ir.collection import collection_paused, collection_rare
+
+
+@pytest.fixture(autouse=True)
+def as_before() -> Iterator[None]:
+    threshold, enabled = gc.get_threshold(), gc.isenabled()
+    yield
+    gc.set_threshold(*threshold)
+    (gc.enable if enabled else gc.disable)()
+
+
+def test_a_pause_ends_also_with_an_error() -> None:
+    gc.enable()
+    with pytest.raises(KeyError), collection_paused():
+        assert not gc.isenabled()
+        raise KeyError
+    assert gc.isenabled()
+    gc.disable()
+    with collection_paused():
+        pass
+    assert not gc.isenabled()
+
+
+@pytest.mark.parametrize(("before", "inside"), [(700, 10_000), (50_000, 50_000), (0, 0)])
+def test_rare_is_never_more_often_than_before(before: int, inside: int) -> None:
+    gc.set_threshold(before, 10, 10)
+    with pytest.raises(KeyError), collection_rare():
+        assert gc.get_threshold() == (inside, 10, 10)
+        raise KeyError
+    assert gc.get_threshold() == (before, 10, 10)

@@ -129,7 +129,7 @@ def _run(args: Sequence[str], facts: dict[str, Any]) -> None:
 
     With ``--json`` nothing is printed here.
     """
-    values = parse_options(map(_long_level, cli.load_plugins(args)), OPTIONS)
+    values = parse_options(map(_long_form, cli.load_plugins(args)), OPTIONS)
     if "help" in values or not args:
         print(options_help(USAGE, GROUPS))
         return
@@ -202,8 +202,10 @@ def _compile(
         raise GeError("GE6008", f"{len(failed)} of {len(agreements)} outputs differ: {', '.join(failed)}")
 
 
-def _long_level(argument: str) -> str:
-    """``-O2`` as ``--oo_level=O2``."""
+def _long_form(argument: str) -> str:
+    """``-O2`` as ``--oo_level=O2``, ``-h`` and ``--h`` as ``--help``."""
+    if argument in ("-h", "--h"):
+        return "--help"
     return f"--oo_level={argument[1:]}" if argument.startswith("-O") else argument
 
 

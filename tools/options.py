@@ -65,7 +65,8 @@ ATC_OPTIONS = frozenset(_ATC_ONLY.split())
 def parse_options(arguments: Iterable[str], options: Sequence[Option]) -> dict[str, str]:
     """The values of the options given, by name; a switch has the value ``1``, an optional value may be empty.
 
-    Raises GE2006 (wrong or missing value), GE2007 (unknown option) or GE2009 (an option of ATC that is not there).
+    Raises GE2003 (given twice), GE2006 (wrong or missing value), GE2007 (unknown option) or GE2009 (an option of ATC
+    that is not there).
     """
     known = {option.name: option for option in options}
     values: dict[str, str] = {}
@@ -76,6 +77,8 @@ def parse_options(arguments: Iterable[str], options: Sequence[Option]) -> dict[s
             raise GeError("GE2007", f"'{argument}' is not an option: options are --name=value")
         name, equals, value = argument[2:].partition("=")
         option = _find(name, known)
+        if name in values:
+            raise GeError("GE2003", f"option --{name} is given twice")
         if equals:
             _check_value(option, value)
         elif option.is_optional:
@@ -112,7 +115,7 @@ def _find(name: str, known: Mapping[str, Option]) -> Option:
 
 # What there is, for people
 
-_NAME_WIDTH, _HELP_WIDTH = 38, 80
+_NAME_WIDTH, _HELP_WIDTH = 36, 80
 """Columns of the help: names that are longer have a line of their own."""
 
 

@@ -39,10 +39,13 @@ def error_of(*arguments: str) -> GeError:
     return error.value
 
 
-def test_help_lists_every_option(capsys: pytest.CaptureFixture[str]) -> None:
-    ge_compiler.run(["--help"])
+@pytest.mark.parametrize("option", ["--help", "--h", "-h"])
+def test_help_lists_every_option_under_a_title(capsys: pytest.CaptureFixture[str], option: str) -> None:
+    ge_compiler.run([option])
     text = capsys.readouterr().out
-    assert all(f"--{option.name}" in text for option in ge_compiler.OPTIONS)
+    assert all(f"\n  {each}" in text for each in ge_compiler.OPTIONS)
+    assert all(f"\n{title}:\n" in text for title in ge_compiler.GROUPS)
+    assert all(len(line) <= 120 for line in text.splitlines())
     assert not ATC_OPTIONS & {option.name for option in ge_compiler.OPTIONS}
 
 
@@ -55,6 +58,8 @@ def test_help_lists_every_option(capsys: pytest.CaptureFixture[str]) -> None:
         (["--output=x"], "GE2008", "--model"),
         (["--model"], "GE2006", "--model=FILE"),
         (["--model="], "GE2006", "--model is empty"),
+        (["--model=x", "--run", "--run"], "GE2003", "--run is given twice"),
+        (["--model=x", "-O1", "--oo_level=O2"], "GE2003", "--oo_level is given twice"),
         (["--run=1", "--model=x"], "GE2006", "--run takes no value"),
         (["--model=x", "--report=xml"], "GE2006", "'xml'"),
         (["--model=x", "--virtual_type=1"], "GE2009", "--virtual_type of ATC"),

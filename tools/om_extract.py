@@ -20,11 +20,13 @@ import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
-from onnx import FunctionProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
+from onnx import FunctionProto, ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+from xdsl.dialects.builtin import TensorType
 
 from ge.dialects.onnx.operators import OPSET
+from ge.dialects.onnx.protos import TensorMaker, tensor_proto
 from ge.ir.attributes import layout_of
-from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
+from ge.ir.constants import constant_attr, element_type, numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
 from ge.ir.weights import atomic_write
 from ge.maths.layouts import storage_shape, unpack
@@ -34,6 +36,7 @@ from ge.targets.ascend.om.file import OmFile, kernel_name, node_names, split_edg
 from ge.targets.ascend.om.messages import read_type
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.onnx.exporter import save_model
+from ge.targets.onnx.model_writer import ModelWriter
 from ge.tools.om_inspection import outputs
 from ge.tools.om_onnx import onnx_module
 
@@ -73,12 +76,14 @@ def extract(file: OmFile, folder: Path, parts: Sequence[str] = PARTS) -> list[Pa
 def _write_graphs(file: OmFile, folder: Path) -> dict[str, str]:
     """Write the graph, and what the device makes of it where that is another; which file is which."""
     names = {"graph": "graph.onnx"}
-    device = device_model(file).SerializeToString(deterministic=True)
+    writer = ModelWriter()
+    device = device_model(file, writer.tensor)
     module = onnx_module(file)
     if module is not None:
         save_model(module, folder / names["graph"])
         names["device"] = "device.onnx"
-    _write(folder / [*names.values()][-1], device)
+    with atomic_write(folder / [*names.values()][-1]) as stream:
+        writer.write(device, stream)
     return names
 
 
@@ -138,37 +143,38 @@ def constant_array(op: ir.OpDef, data: memoryview) -> NDArray[Any] | None:
 # ------------------------------------------------------------ the graph
 
 
-def device_model(file: OmFile) -> ModelProto:
-    """The operators of a file as an ONNX model; see the module."""
-    arrays = {op.name: constant_array(op, data) for op, data in file.constants()}
+def device_model(file: OmFile, tensor: TensorMaker = tensor_proto) -> ModelProto:
+    """The operators of a file as an ONNX model; see the module. ``tensor`` makes the messages of constants."""
     functions = dict(_functions(file))
-    nodes: list[NodeProto] = []
-    graph_inputs: list[ValueInfoProto] = []
-    initializers: list[TensorProto] = []
-    values: list[ValueInfoProto] = []
+    model = helper.make_model(onnx.GraphProto(name=file.definition.name or "graph"), producer_name="ge-om")
+    del model.opset_import[:]
+    versions = {"": OPSET, DEVICE_DOMAIN: 1, HOST_DOMAIN: 1}
+    model.opset_import.extend(helper.make_opsetid(domain, version) for domain, version in versions.items())
+    model.functions.extend(functions.values())
+    constants = {op.name: (op, data) for op, data in file.constants()}
     for op in file.operators:
-        array = arrays.get(op.name)
+        array = constant_array(*constants[op.name]) if op.name in constants else None
         if op.type == "Data" and op.output_desc:
-            graph_inputs.append(_value(f"{op.name}:0", op.output_desc[0]))
+            model.graph.input.append(_value(f"{op.name}:0", op.output_desc[0]))
         elif array is not None:
-            initializers.append(numpy_helper.from_array(np.ascontiguousarray(array), f"{op.name}:0"))
+            type = TensorType(element_type(array.dtype), array.shape)
+            model.graph.initializer.append(tensor(constant_attr(array, type), type, f"{op.name}:0"))
         elif op.type != "NetOutput":
-            nodes.append(_node(op, functions))
-            values += [_value(f"{op.name}:{number}", desc) for number, desc in enumerate(op.output_desc)]
+            model.graph.node.append(_node(op, functions))
+            values = (_value(f"{op.name}:{number}", desc) for number, desc in enumerate(op.output_desc))
+            model.graph.value_info.extend(values)
+    _add_outputs(file, model.graph)
+    return model
+
+
+def _add_outputs(file: OmFile, graph: onnx.GraphProto) -> None:
+    """Give a graph the outputs of the model, by their names."""
     ends = [op for op in file.operators if op.type == "NetOutput"]
     edges = [edge for op in ends for edge in op.input if split_edge(edge)[1] >= 0]
     descriptors = [desc for op in ends for desc in op.input_desc]
     names = [each["name"] for each in outputs(file)]
-    nodes += [helper.make_node("Identity", [edge], [name]) for name, edge in zip(names, edges, strict=False)]
-    results = [_value(name, desc) for name, desc in zip(names, descriptors, strict=False)]
-    graph = helper.make_graph(
-        nodes, file.definition.name or "graph", graph_inputs, results, initializers, value_info=values
-    )
-    versions = {"": OPSET, DEVICE_DOMAIN: 1, HOST_DOMAIN: 1}
-    imports = [helper.make_opsetid(domain, version) for domain, version in versions.items()]
-    model = helper.make_model(graph, opset_imports=imports, producer_name="ge-om")
-    model.functions.extend(functions.values())
-    return model
+    graph.node.extend(helper.make_node("Identity", [edge], [name]) for name, edge in zip(names, edges, strict=False))
+    graph.output.extend(_value(name, desc) for name, desc in zip(names, descriptors, strict=False))
 
 
 _ONNX_TYPES: Mapping[int, int] = {

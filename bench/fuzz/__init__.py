@@ -10,7 +10,8 @@
 
 A case is made from a seed, a number, and a small valid file (the *seed file*) by a few *mutations*; the same numbers
 give the same bytes. It fails when it ends in an exception that is no GeError or hides a fault of ours, takes more than
-10 s of CPU time, needs more than 512 MB beyond what was in use, kills the process, or reads back as something else.
+10 s of CPU time, needs more than 512 MB beyond what was in use, kills the process, or reads back as something else. An
+OM file must not need more than four times its size while it is read, shown and written (at least 4 MB are allowed).
 
 | module | what |
 |---|---|
@@ -20,6 +21,7 @@ give the same bytes. It fails when it ends in an exception that is no GeError or
 | ``text_mutations``, ``module_mutations`` | changes of MLIR text and of parsed modules |
 | ``passes`` | single passes on the module of a case |
 | ``round_trip`` | whether a module reads back from its text |
+| ``memory`` | how much memory a piece of work needs at most |
 | ``sandbox`` | running cases in forked processes with limits |
 | ``verdict`` | whether an exception is a clear message |
 | ``page`` | the page docs/fuzz.md |

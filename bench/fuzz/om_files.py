@@ -8,31 +8,37 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from google.protobuf.message import DecodeError, Message
 from onnx import ModelProto
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
 
 from bench.fuzz import byte_mutations, message_mutations
 from bench.fuzz.byte_mutations import INTEGERS, word
+from bench.fuzz.memory import MEMORY_FACTOR, MEMORY_FLOOR, memory_limit
 from bench.fuzz.round_trip import check_round_trip
 from bench.fuzz.sandbox import RUN_SECONDS, Progress
 from bench.fuzz.small_models import small_models
 from bench.fuzz.target import SeedFile, Target
 from bench.fuzz.verdict import PASSED
+from bench.safe_writing import large
 from ge import Runtime
-from ge.dialects.om import GraphOp
+from ge.dialects.om import GraphOp, WeightsOp
 from ge.ir.errors import GeError
+from ge.ir.printer import print_module
 from ge.ir.verifier import verify_module
+from ge.ir.weights import WeightsMode
 from ge.lowering.program_to_om.source_graph import attach_graph, source_graph
 from ge.targets.ascend.om.container import PartitionType, pack_container, read_container
 from ge.targets.ascend.om.file import OmFile
 from ge.targets.ascend.om.kernel_store import pack_store, read_store
 from ge.targets.ascend.om.proto import ge_ir_pb2, task_pb2
-from ge.targets.ascend.om.reader import read_model, read_own_module
-from ge.targets.ascend.om.writer import model_bytes
+from ge.targets.ascend.om.reader import read_model, read_module, read_own_module
+from ge.targets.ascend.om.writer import model_bytes, write_module
 from ge.targets.onnx.importer import import_model
+from ge.targets.onnx.model_writer import ModelWriter
 from ge.tools.arrays import InputInfo, random_inputs
 from ge.tools.compilation import GROUP, STAGES, CompileOptions, run_stage
 from ge.tools.om_difference import differences
@@ -44,24 +50,41 @@ from ge.tools.om_onnx import onnx_module
 
 Partitions = dict[int, bytes]
 
+_LARGE = 6_000_000
+"""Bytes of weights of a seed file for which the factor allows more than the floor."""
+
 
 class OmTarget(Target):
     """See the module docstring."""
 
     name = "om"
+    max_bytes = 2 * _LARGE
 
     def __init__(self, small: bool = False) -> None:
-        self._small = small
+        modules = {name: compiled(model, name) for name, model in small_models().items() if not small or name != "cnn"}
+        self._files = [SeedFile(name, model_bytes(module), name) for name, module in modules.items()]
+        if not small:
+            self._files.append(SeedFile("large", model_bytes(large(1, _LARGE)), "large"))
         self.companions = {}
-        self._words: list[str] = []
+        for name, keep in (("mlp", 1.0), ("grouped", 0.5)):  # a whole weights file, and one that is cut short
+            om, weights, content = external_form(modules[name])
+            self._files.append(SeedFile(f"{name}, external", om, "external"))
+            self.companions[weights] = content[: int(keep * len(content))]
+        self._warm_up()
 
     def seed_files(self) -> list[SeedFile]:
-        files: list[SeedFile] = []
-        for name, model in small_models().items():
-            if self._small and name == "cnn":
-                continue
-            files.append(SeedFile(name, model_bytes(compiled(model, name)), name))
-        return files
+        return self._files
+
+    def _warm_up(self) -> None:
+        """Load what is loaded when it is first used, so that it does not count as memory of a case."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / "seed.om"
+            for name, content in self.companions.items():
+                (path.parent / name).write_bytes(content)
+            for file in self._files:
+                path.write_bytes(file.data)
+                with suppress(GeError):  # of weights that are cut short
+                    read_and_write(path, Progress())
 
     def mutate(self, data: bytes, random: Random) -> bytes:
         other = self.choose(random).data
@@ -78,18 +101,13 @@ class OmTarget(Target):
         return b"".join(bytes(memoryview(piece)) for piece in pack_container(container.name, parts))
 
     def run(self, path: Path, progress: Progress) -> str:
-        progress.at("look inside")
-        with suppress(GeError):  # the same file may be refused for another reason below
-            _look_inside(path)
-        progress.at("read model")
+        size = path.stat().st_size + sum(map(len, self.companions.values()))
+        with memory_limit(max(MEMORY_FLOOR, MEMORY_FACTOR * size)):
+            module = read_and_write(path, progress)
+        if size < _LARGE:  # the text has two characters for each byte of the weights
+            progress.at("text")
+            check_round_trip(module)
         model = read_model(path)
-        progress.at("read module")
-        module = read_own_module(path)
-        verify_module(module)
-        progress.at("text")
-        check_round_trip(module)
-        progress.at("write")
-        model_bytes(module)
         progress.at("load")
         loaded = Runtime().load(path)
         progress.at("inputs")
@@ -98,6 +116,38 @@ class OmTarget(Target):
         loaded.run(inputs)
         progress.at("end")
         return PASSED
+
+
+def read_and_write(path: Path, progress: Progress) -> ModuleOp:
+    """What tools do with a file without running it; the module that it is."""
+    progress.at("look inside")
+    with suppress(GeError):  # the same file may be refused for another reason below
+        _look_inside(path)
+    progress.at("any file")
+    any_module = read_module(path)
+    print_module(any_module, weights=WeightsMode.ELIDED)
+    del any_module
+    progress.at("read model")
+    read_model(path)
+    progress.at("read module")
+    module = read_own_module(path)
+    verify_module(module)
+    progress.at("write")
+    model_bytes(module)
+    return module
+
+
+def external_form(module: ModuleOp) -> tuple[bytes, str, bytes]:
+    """The OM file of a module with its weights beside it, the name of their file, and its content."""
+    model = module.clone()
+    for op in model.walk():
+        if isinstance(op, WeightsOp):
+            op.external = UnitAttr()
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.om"
+        write_module(model, path)
+        (weights,) = path.parent.glob("*.weights")
+        return path.read_bytes(), weights.name, weights.read_bytes()
 
 
 def compiled(model: ModelProto, name: str) -> ModuleOp:
@@ -118,7 +168,7 @@ def _look_inside(path: Path) -> None:
     file = OmFile.open(path)
     json.dumps([om_facts(file), message_json(file.definition)])
     differences(file, file)
-    device_model(file).SerializeToString()
+    device_model(file, ModelWriter().tensor).SerializeToString()
     onnx_module(file)
     for name in kernel_names(file):
         kernel_text(file, name)

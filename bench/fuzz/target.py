@@ -11,9 +11,6 @@ from random import Random
 
 from bench.fuzz.sandbox import Progress
 
-_MAX_BYTES = 1 << 20
-"""Cases do not grow beyond this."""
-
 
 @dataclass(frozen=True)
 class SeedFile:
@@ -39,6 +36,8 @@ class Target(ABC):
     """A type of file, and what is done with files of this type."""
 
     name: str
+    max_bytes: int = 1 << 20
+    """A case that is larger is not changed any further."""
     companions: Mapping[str, bytes] = field(default_factory=dict[str, bytes])
     """Files that lie next to every case."""
 
@@ -77,6 +76,6 @@ class Target(ABC):
         keys = [random.getrandbits(64) for _ in range(random.choice((1, 1, 1, 1, 2, 2, 3, 5)))]
         data = file.data
         for step, key in enumerate(keys):
-            if (steps is None or step in steps) and len(data) <= _MAX_BYTES:
+            if (steps is None or step in steps) and len(data) <= self.max_bytes:
                 data = self.mutate(data, Random(key))
         return Case(file, data, len(keys))

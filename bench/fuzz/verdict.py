@@ -6,6 +6,7 @@ import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.fuzz.memory import TooMuchMemory
 from ge.ir.errors import GeError
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -64,6 +65,8 @@ def judge(error: BaseException) -> str:
         return HANG
     if isinstance(error, Mismatch):
         return MISMATCH
+    if isinstance(error, TooMuchMemory):
+        return MEMORY
     if any(isinstance(each, MemoryError) for each in chain) and getattr(error, "code", "") not in _OUT_OF_MEMORY:
         return MEMORY
     if not isinstance(error, GeError):

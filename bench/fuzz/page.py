@@ -24,8 +24,8 @@ level); an OM file goes through all that `ge-om` and `ge-translate` do, and a ru
 clear message. A failure would be any other exception, a message that hides a fault of the program, more than
 {CPU_SECONDS:.0f} s of CPU time, more than {MEMORY_BYTES >> 20} MB of memory beyond what the process has at the start,
 the end of the process, or a text that reads back as another module. An OM file, which may have its weights beside it,
-must not need more than {MEMORY_FACTOR} times its size while it is read, shown and written (at least {MEMORY_FLOOR >> 20} MB are
-allowed). *Stopped* are programs that ran for as long as they say, until the time for it was over.
+must not need more than {MEMORY_FACTOR} times its size while it is read, shown and written (at least
+{MEMORY_FLOOR >> 20} MB are allowed). *Stopped* are programs that ran for as long as they say, until the time was over.
 
 `python -m bench.fuzz onnx --seed=1 --case=N` shows case N with its traceback.
 """

@@ -31,10 +31,10 @@ def test_memory_is_counted_also_of_work_in_vain() -> None:
     """On Linux; elsewhere the work ends as it does."""
     with memory_limit(16 << 20):
         bytearray(8 << 20)
-    with pytest.raises(TooMuchMemory if sys.platform.startswith("linux") else ValueError) as error:
-        with memory_limit(16 << 20):
-            bytearray(b"x" * (16 << 20))
-            raise ValueError
+    expected = TooMuchMemory if sys.platform.startswith("linux") else ValueError
+    with pytest.raises(expected) as error, memory_limit(16 << 20):
+        bytearray(b"x" * (16 << 20))
+        raise ValueError
     assert judge(error.value) in (MEMORY, TRACEBACK)
 
 

@@ -16,12 +16,12 @@ from xdsl.dialects.builtin import Float16Type
 from bench.models import SHAPES
 from ge.dialects.graph import HostOp, LaunchOp
 from ge.dialects.graph.program import main_function
-from ge.dialects.om.values import slot_bytes, value_bytes
+from ge.dialects.om.values import ALIGNMENT, slot_bytes, value_bytes
 from ge.ir.constants import tensor_type_of
 from ge.ir.errors import GeError
-from ge.maths.intervals import lower_bound
-from ge.maths.ordering import Work, lifetimes, order_for_memory
-from ge.maths.placement import Lifetimes, greedy_by_size, search
+from ge.maths.ordering import lifetimes, order_for_memory, place_lifetimes, places
+from ge.maths.placement import Lifetimes, search
+from ge.passes.graph.plan_memory import plan_memory
 from ge.passes.graph.program_work import ProgramWork, program_work
 from ge.tools.compilation import (
     ASSIGN,
@@ -47,6 +47,7 @@ def plan(path: Path) -> dict[str, Any]:
     for stage in STAGES:
         run_stage(stage, module, options)
     given = program_work(main_function(module))
+    low = plan_memory(main_function(module), planner="greedy-by-size").arena_size
     start = time.process_time()
     order_for_memory(given.work, given.sizes)
     seconds = time.process_time() - start
@@ -64,14 +65,10 @@ def plan(path: Path) -> dict[str, Any]:
         "bound": found.lower_bound,
         "least": work.least_bytes,
         "sum": found.size_without_reuse,
-        "low": low_peak(given.work, given.sizes),
+        "in_place": found.in_place,
+        "low": low,
         "wide": wide_peak(work),
     }
-
-
-def low_peak(work: tuple[Work, ...], sizes: tuple[int, ...]) -> int:
-    """The peak with ``--memory_optimize=low``."""
-    return greedy_by_size(Lifetimes(lifetimes(work, sizes, range(len(work))))).peak
 
 
 def wide_peak(work: ProgramWork) -> int:
@@ -82,10 +79,10 @@ def wide_peak(work: ProgramWork) -> int:
         exact = value_bytes(value.type)
         is_half = exact is not None and isinstance(tensor_type_of(value.type).element_type, Float16Type)
         sizes.append(slot_bytes(2 * exact) if size and exact is not None and is_half else size)
-    intervals = lifetimes(work.work, sizes, range(len(work.work)))
-    peak = search(Lifetimes(intervals)).peak
-    assert peak >= lower_bound(intervals)
-    return peak
+    order = range(len(work.work))
+    intervals = lifetimes(work.work, sizes, order)
+    slots = place_lifetimes(places(work.work, order, intervals), intervals).values()
+    return search(Lifetimes([slot for slot in slots if slot.size]), ALIGNMENT).peak
 
 
 if __name__ == "__main__":

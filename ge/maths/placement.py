@@ -8,7 +8,7 @@ get at best, so that a planner knows when it is done.
 |---|---|
 | `best-fit` | in the order in which they are made, each into the tightest gap, as an allocator at run time would |
 | `greedy-by-size` | the largest first, each into the tightest gap between those it meets |
-| `search` | several orders of placing, and then what moving a buffer at the top to the front improves |
+| `search` | several orders of placing, each into either end of gaps, and then what a local search improves |
 
 All of them are deterministic. A placement of n buffers looks at n² pairs, in NumPy. `greedy-by-size` is the heuristic
 of Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference" (2020).
@@ -16,18 +16,19 @@ of Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from random import Random
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ge.maths.intervals import Interval, lower_bound
+from ge.maths.local_search import LocalSearch
 from ge.maths.streams import Clock
 
 Indices = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -113,40 +114,67 @@ def best_fit(buffers: Buffers, alignment: int = 1) -> Placement:
     return place_in_order(buffers, _order(buffers.starts, -buffers.sizes), alignment)
 
 
-def search(buffers: Buffers, alignment: int = 1, effort: int = 100_000_000) -> Placement:
-    """The best of several orders, then what moving buffers in the best order gains.
+def search(buffers: Buffers, alignment: int = 1, effort: int = 6_000_000) -> Placement:
+    """The best of several orders of placing, then what a local search gains (:mod:`ge.maths.local_search`).
 
-    Stops at the lower bound, where nothing can be gained, or when the tries have taken ``effort``: a number and not a
-    time, so that every machine finds the same placement; 100 million are about a second.
+    Stops within a thousandth of the lower bound, or when the local search has taken ``effort``: a number and not a
+    time, so that every machine finds the same placement; 4 million are about a second. It looks at the large buffers
+    first, which are few, and places the others around them; then at all. For more than a few thousand buffers there
+    are only the orders.
     """
     count = len(buffers.sizes)
     if count == 0:
         return Placement((), 0)
+    ceiling = -(-buffers.least // alignment) * alignment
+    enough = ceiling + ceiling // 1000
+    best = Placement((), 0)
+    for order, at_top in _starts(buffers):
+        placement = place_in_order(buffers, order, alignment, ceiling, at_top)
+        if not best.offsets or placement.peak < best.peak:
+            best = placement
+        if best.peak <= enough:
+            return best
+    if count > 4000:
+        return best
+    large = np.flatnonzero(buffers.sizes * 64 >= buffers.least)
+    for chosen in (large, np.arange(count)) if len(large) < count else (large,):
+        placement = _searched(buffers, chosen, alignment, ceiling, effort // 2)
+        best = min(best, placement, key=lambda each: each.peak)
+        if best.peak <= enough:
+            break
+    return best
+
+
+def _starts(buffers: Buffers) -> Iterator[tuple[Indices, Flags]]:
+    """Orders of placing, and which buffers go to the top of their gaps: none, or every second one in order of time."""
     length = buffers.ends - buffers.starts + 1
+    in_time = _order(buffers.starts, -buffers.sizes)
+    turns = np.zeros(len(in_time), np.bool_)
+    turns[in_time[1::2]] = True
     orders = [
         _order(-buffers.sizes, buffers.starts),
         _order(-buffers.sizes * length, buffers.starts),
         _order(-length, -buffers.sizes),
-        _order(buffers.starts, -buffers.sizes),
-        _order(-buffers.ends, -buffers.sizes),
+        in_time,
     ]
-    tries = max(min(effort // (count * (count + 1500)), 20 * count), 4)
-    order, best = orders[0], place_in_order(buffers, orders[0], alignment)
-    for other in orders[1:tries]:
-        if best.peak <= buffers.least:
-            return best
-        placement = place_in_order(buffers, other, alignment)
-        if placement.peak < best.peak:
-            order, best = other, placement
-    random = Random(0)
-    for _ in range(tries):
-        if best.peak <= buffers.least:
-            break
-        changed = _promote(buffers, order, best, random)
-        placement = place_in_order(buffers, changed, alignment)
-        if placement.peak <= best.peak:  # sideways steps lead out of plateaus
-            order, best = changed, placement
-    return best
+    for order in orders:
+        yield order, np.zeros_like(turns)
+        yield order, turns
+
+
+def _searched(buffers: Buffers, chosen: Indices, alignment: int, ceiling: int, effort: int) -> Placement:
+    """What a local search finds for some buffers, and the others around them, the largest first."""
+    searching = LocalSearch(buffers, chosen, alignment, ceiling)
+    starts = [
+        searching.start(np.searchsorted(chosen, order[np.isin(order, chosen)]).tolist(), at_top[chosen].tolist())
+        for order, at_top in _starts(buffers)
+    ]
+    found = searching.best(starts, ceiling + ceiling // 1000, effort)
+    at_top = np.zeros(len(buffers.sizes), np.bool_)
+    at_top[chosen] = found.at_top
+    others = _order(-buffers.sizes, buffers.starts)
+    order = np.concatenate([chosen[found.order], others[~np.isin(others, chosen)]])
+    return place_in_order(buffers, order, alignment, ceiling, at_top)
 
 
 PLANNERS: dict[str, Callable[[Buffers, int], Placement]] = {
@@ -162,21 +190,14 @@ def _order(*keys: Indices) -> Indices:
     return np.lexsort(keys[::-1]).astype(np.int64)
 
 
-def _promote(buffers: Buffers, order: Indices, placement: Placement, random: Random) -> Indices:
-    """An order in which a buffer at the top of memory, or one that lies below it, is placed earlier than before."""
-    ends = np.array(placement.offsets) + buffers.sizes
-    top = [int(index) for index in np.flatnonzero(ends == placement.peak)]
-    chosen = random.choice(top)
-    if random.random() < 0.5:
-        below = np.flatnonzero(buffers.meets(chosen, np.arange(len(order), dtype=np.int64)))
-        chosen = int(below[random.randrange(len(below))])
-    position = int(np.flatnonzero(order == chosen)[0])
-    target = random.randrange(position + 1)
-    return np.concatenate([order[:target], [chosen], order[target:position], order[position + 1 :]])
+def place_in_order(
+    buffers: Buffers, order: Indices, alignment: int = 1, ceiling: int = 0, at_top: Flags | None = None
+) -> Placement:
+    """Place one buffer after the other, each into the tightest gap between those placed before that it meets.
 
-
-def place_in_order(buffers: Buffers, order: Indices, alignment: int = 1) -> Placement:
-    """Place one buffer after the other, each into the tightest gap between those placed before that it meets."""
+    With a ``ceiling``, the gap above everything ends there; buffers for which ``at_top`` holds go to the upper end of
+    their gap.
+    """
     offsets = np.zeros(len(order), np.int64)
     placed = np.zeros(len(order), np.int64)  # by offset, so that gaps are found in one walk
     peak = 0
@@ -184,7 +205,8 @@ def place_in_order(buffers: Buffers, order: Indices, alignment: int = 1) -> Plac
         around = placed[:count]
         around = around[buffers.meets(int(index), around)]
         size = int(buffers.sizes[index])
-        offset = _tightest_gap(offsets[around], buffers.sizes[around], size, alignment)
+        low, high = _tightest_gap(offsets[around], buffers.sizes[around], size, alignment, ceiling)
+        offset = high if at_top is not None and at_top[index] else low
         position = int(np.searchsorted(offsets[placed[:count]], offset))
         placed[position + 1 : count + 1] = placed[position:count]
         placed[position] = index
@@ -193,12 +215,18 @@ def place_in_order(buffers: Buffers, order: Indices, alignment: int = 1) -> Plac
     return Placement(tuple(offsets.tolist()), peak)
 
 
-def _tightest_gap(offsets: Indices, sizes: Indices, size: int, alignment: int) -> int:
-    """Where ``size`` bytes fill a gap between buffers (sorted by offset) best; behind all where there is none."""
-    if not len(offsets):
-        return 0
+def _tightest_gap(offsets: Indices, sizes: Indices, size: int, alignment: int, ceiling: int) -> tuple[int, int]:
+    """The lowest and the highest place of ``size`` bytes in the gap that they fill best between buffers.
+
+    The buffers are sorted by offset. Above them all is a gap up to the ceiling; where nothing fits, there is one
+    without end.
+    """
     behind = np.maximum.accumulate(offsets + sizes)
     begins = np.concatenate([[0], -(-behind // alignment) * alignment])
-    waste = offsets - begins[:-1] - size
-    fitting = np.flatnonzero(waste >= 0)
-    return int(begins[fitting[np.argmin(waste[fitting])]] if len(fitting) else begins[-1])
+    tops = (np.concatenate([offsets, [ceiling]]) - size) // alignment * alignment
+    room = tops - begins
+    fitting = np.flatnonzero(room >= 0)
+    if not len(fitting):
+        return int(begins[-1]), int(begins[-1])
+    tightest = fitting[np.argmin(room[fitting])]
+    return int(begins[tightest]), int(tops[tightest])

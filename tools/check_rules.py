@@ -27,6 +27,10 @@ def check_rules(file: str | None, seed: int) -> str:
     if untried:
         print(report)
         names = ", ".join(f"'{verdict.rule}'" for verdict in untried)
+        undefined = sorted(set[str]().union(*(verdict.undefined for verdict in untried)))
+        if undefined:
+            what = f"nothing says what {', '.join(undefined)} computes, in the pattern of {names}"
+            raise GeError("GE3023", what, untried[0].place, remedy="Give its plug-in with --load-plugin.")
         raise GeError("GE3023", f"no model fulfils the conditions of {names}", untried[0].place)
     return report
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, SSAValue
 
-from ge.dialects.onnx import Custom, OnnxOp
-from ge.passes.onnx.onnx_cse import region_key
+from ge.dialects.onnx import Custom, OnnxOp, Yield
 
 
 def same_formulas(before: ModuleOp, after: ModuleOp) -> bool:
@@ -26,26 +25,30 @@ def same_formulas(before: ModuleOp, after: ModuleOp) -> bool:
 def _outputs(module: ModuleOp, table: dict[Hashable, int]) -> list[int] | None:
     """A number for each output: equal for equal formulas, which are numbered in the ``table``."""
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    if len(functions) != 1:
+    if len(functions) != 1 or not all(map(_is_known, functions[0].body.walk())):
         return None
-    block = functions[0].body.block
-    numbers: dict[SSAValue, int] = {arg: _number(("input", arg.index), table) for arg in block.args}
+    return _results(functions[0].body.block, {}, 0, table)
+
+
+def _is_known(op: Operation) -> bool:
+    """Whether equal operations of its kind give equal results."""
+    is_end = isinstance(op, ReturnOp | Yield)
+    return is_end or (isinstance(op, OnnxOp) and not isinstance(op, Custom) and not op.is_random)
+
+
+def _results(block: Block, outer: Mapping[SSAValue, int], depth: int, table: dict[Hashable, int]) -> list[int]:
+    """The numbers of what a block gives; arguments are told apart by how deep their block is, and their position."""
+    numbers = dict(outer)
+    numbers.update((arg, _number((depth, arg.index), table)) for arg in block.args)
     for op in block.ops:
-        if op is block.last_op:
-            return [numbers[operand] for operand in op.operands]
-        if not isinstance(op, OnnxOp) or any(isinstance(each, OnnxOp) and _is_open(each) for each in op.walk()):
-            return None
-        attributes = frozenset((name, value) for name, value in op.attributes.items() if "." not in name)
-        regions = tuple(region_key(region, numbers) for region in op.regions)
         operands = tuple(numbers[operand] for operand in op.operands)
-        key = (op.name, attributes, frozenset(op.properties.items()), operands, regions)
+        if op is block.last_op:
+            return list(operands)
+        attributes = frozenset((name, value) for name, value in op.attributes.items() if "." not in name)
+        graphs = tuple(tuple(_results(region.block, numbers, depth + 1, table)) for region in op.regions)
+        key = (op.name, attributes, frozenset(op.properties.items()), operands, graphs)
         numbers.update((result, _number((key, result.index), table)) for result in op.results)
-    return None
-
-
-def _is_open(op: OnnxOp) -> bool:
-    """Whether equal operations may give other results."""
-    return op.is_random or isinstance(op, Custom)
+    return []
 
 
 def _number(key: Hashable, table: dict[Hashable, int]) -> int:

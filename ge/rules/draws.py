@@ -220,3 +220,11 @@ ATTRIBUTES: Mapping[str, Callable[[Drawing], Any]] = {
     "transB": _flag,
 }
 """By name: these mean the same for every operator that has them."""
+
+KINDS_OF_ATTRIBUTES: Mapping[str, Callable[[Drawing], Any]] = {
+    "float": _factor,
+    "floats": lambda of: [_factor(of) for _ in range(of.some(1, 3))],
+    "int": lambda of: of.some(0, 3),
+    "ints": lambda of: [of.some(0, 3) for _ in range(of.some(1, 3))],
+}
+"""By kind, where a plug-in defines the operator and nothing is known of the meaning of its attributes."""

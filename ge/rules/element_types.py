@@ -20,22 +20,22 @@ class ElementTypes:
         self._parents: dict[object, object] = {}
         self._allowed: dict[object, frozenset[str]] = {}
         for node in variant.nodes:
-            if node.operator is None:
+            operator = node.described
+            if operator is None:
                 continue
             for position, each in enumerate(node.inputs):
-                parameter = node.parameter(position)
-                assert parameter is not None
+                parameter = operator.inputs[min(position, len(operator.inputs) - 1)]
                 key: object = (node.index, "input", position)
-                self._restrict(key, node.operator.type_set(parameter))
-                if parameter.type in node.operator.constraints and parameter.same_type:
+                self._restrict(key, operator.type_set(parameter))
+                if parameter.type in operator.constraints and parameter.same_type:
                     self._join(key, (node.index, parameter.type))
                 if isinstance(each, Leaf):
                     self._join(key, each.name)
                 elif isinstance(each, ResultOf):
                     self._join(key, (each.node, each.index))
-            for index, parameter in enumerate(node.operator.outputs):
-                self._restrict((node.index, index), node.operator.type_set(parameter))
-                if parameter.type in node.operator.constraints:
+            for index, parameter in enumerate(operator.outputs):
+                self._restrict((node.index, index), operator.type_set(parameter))
+                if parameter.type in operator.constraints:
                     self._join((node.index, index), (node.index, parameter.type))
         for condition in variant.where:
             self._condition(condition)

@@ -23,12 +23,16 @@ from ge.dialects.onnx import OP_CLASSES, UNKNOWN, Constant, Custom, OnnxOp, make
 from ge.dialects.onnx.attributes import to_attribute
 from ge.dialects.onnx.ops import split_absent
 from ge.dialects.onnx.protos import data_type_of
+from ge.dialects.onnx.schema import AttributeSpec
+from ge.dialects.onnx.shapes.inference import infer_operation, node_of
+from ge.dialects.onnx.shapes.types import type_of_value, value_of_type
 from ge.ir.constants import numpy_dtype, tensor_type_of
+from ge.ir.errors import GeError
 from ge.ir.locations import name_loc
 from ge.maths.hostile import hostile
 from ge.rules.build import kind_of
 from ge.rules.compiler import NAMESPACE
-from ge.rules.draws import ATTRIBUTES, INPUTS, Drawing, any_shape, broadcastable, number
+from ge.rules.draws import ATTRIBUTES, INPUTS, KINDS_OF_ATTRIBUTES, Drawing, any_shape, broadcastable, number
 from ge.rules.element_types import ElementTypes
 from ge.rules.expressions import Names, source
 from ge.rules.functions import ELEMENT_TYPES, FLOATS
@@ -76,11 +80,20 @@ def blurred(module: ModuleOp, random: np.random.Generator) -> ModuleOp:
         shape = [DYNAMIC_INDEX if random.integers(2) else size for size in type.get_shape()]
         Rewriter.replace_value_with_new_type(arg, TensorType(type.element_type, shape))
     for op in block.ops:
-        if isinstance(op, OnnxOp) and not isinstance(op, Constant | Custom):
-            types = result_types(op.operator, op.input_list(), op.attributes, len(op.results))
+        if isinstance(op, OnnxOp) and not isinstance(op, Constant):
+            types = types_of(op)
             for result, type in zip(list(op.results), types, strict=True):
                 Rewriter.replace_value_with_new_type(result, type)
     return module
+
+
+def types_of(op: OnnxOp) -> list[Attribute]:
+    """The types of the results of an operation, one of another domain included. Raises ValueError, GeError."""
+    if not isinstance(op, Custom):
+        return result_types(op.operator, op.input_list(), op.attributes, len(op.results))
+    values = [None if value is None else value_of_type(value.type) for value in op.input_list()]
+    found = infer_operation(op, node_of(op, values))
+    return [UNKNOWN] * len(op.results) if found is None else [type_of_value(value) for value in found[0]]
 
 
 class Maker:
@@ -95,7 +108,7 @@ class Maker:
         try:
             with np.errstate(all="ignore"):
                 return _Making(self, element_type, random).instance()
-        except (ValueError, TypeError, IndexError, ArithmeticError, VerifyException):
+        except (ValueError, TypeError, IndexError, ArithmeticError, VerifyException, GeError):
             return None
 
 
@@ -161,23 +174,21 @@ class _Making:
         if len(node.inputs) < 2:
             attributes = self._attributes(node, inputs)
         op_class = OP_CLASSES.get((node.domain, node.op_type), Custom)
-        specs = op_class.OPERATOR.attributes
+        specs: Mapping[str, AttributeSpec] = {} if node.described is None else node.described.attributes
         converted = {
             name: to_attribute(specs[name].kind if name in specs else kind_of(value), value)
             for name, value in attributes.items()
         }
-        count = max(1, len(node.results))
-        types: list[Attribute] = [UNKNOWN] * count
-        if node.operator is not None:
-            types = result_types(node.operator, inputs, converted, count)
         operands, properties = split_absent(inputs)
         op = op_class.create(
             operands=operands,
-            result_types=types,
+            result_types=[UNKNOWN] * max(1, len(node.results)),
             attributes=converted,
             properties={**properties, **({} if node.operator is not None else custom_properties(node))},
             location=name_loc(f"{node.op_type}_{node.index}"),
         )
+        for result, type in zip(list(op.results), types_of(op), strict=True):
+            Rewriter.replace_value_with_new_type(result, type)
         op.verify()
         self.block.add_op(op)
         for index, result in enumerate(op.results):
@@ -196,25 +207,26 @@ class _Making:
                 drawn = self._evaluate(value)
             if drawn is not None:
                 found[name] = drawn
-        if node.any_others and node.operator is not None:
-            open_names = [name for name in node.operator.attributes if name not in found and name in ATTRIBUTES]
+        if node.any_others and node.described is not None:
+            open_names = [name for name in node.described.attributes if name not in found and name in ATTRIBUTES]
             found.update((name, ATTRIBUTES[name](drawing)) for name in open_names if self.random.integers(2))
         return found
 
     def _attribute(self, node: Node, name: str, captured: str, drawing: Drawing) -> Any:
         """A value of an attribute that the pattern captures."""
-        if node.operator is None:
-            raise ValueError("nothing is known of operators of other domains")
-        spec = node.operator.attributes[name]
+        if node.described is None:
+            raise ValueError("nothing is known of operators of other domains that no plug-in defines")
+        spec = node.described.attributes[name]
         wanted = self._wanted(captured)
         if wanted is not None:
             return wanted
         if node.op_type == "Cast" and name == "to":
             code = str(self.random.choice(["f16", "f32", "f64", "i32", "i64"]))
             return data_type_of(ELEMENT_TYPES[code])
-        if not spec.required and (self.random.integers(4) == 0 or name not in ATTRIBUTES):
+        draw = ATTRIBUTES.get(name) or (KINDS_OF_ATTRIBUTES.get(spec.kind) if node.domain else None)
+        if draw is None or (not spec.required and self.random.integers(4) == 0):
             return spec.default
-        return ATTRIBUTES[name](drawing)
+        return draw(drawing)
 
     # Inputs
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ge.dialects.onnx.registered import registered
 from ge.dialects.onnx.schema import Operator, Parameter
 from ge.rules.syntax import Expression, Place, RuleText
 
@@ -79,6 +80,14 @@ class Node:
         """Whether the order of the inputs does not matter, to the operator and in this pattern."""
         single = not any(isinstance(each, Leaf) and each.kind != "value" for each in self.inputs)
         return not self.domain and self.op_type in COMMUTATIVE and single and len(set(self.inputs)) > 1
+
+    @property
+    def described(self) -> Operator | None:
+        """What is known of the operator: its entry in the table, or what a plug-in says of it."""
+        if self.operator is not None:
+            return self.operator
+        definition = registered(self.domain, self.op_type)
+        return None if definition is None else definition.operator
 
     def parameter(self, position: int) -> Parameter | None:
         """The parameter of the operator that an input is for."""

@@ -19,7 +19,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
 
-from ge.dialects.onnx import Constant, OnnxOp, op_class, ranked
+from ge.dialects.onnx import Constant, Custom, OnnxOp, op_class, ranked
 from ge.dialects.onnx.attributes import literal_of
 from ge.dialects.onnx.meaning import run_module, run_op
 from ge.ir.errors import GeError
@@ -77,6 +77,8 @@ class Verdict:
     """The largest difference from the exact result, as a part of the largest value, where it is larger than before."""
     untried: int = 0
     """How many variants no instance was found for."""
+    undefined: set[str] = field(default_factory=set[str])
+    """Operators of other domains in the pattern that no plug-in defines."""
     counterexample: Counterexample | None = None
 
     @property
@@ -95,6 +97,9 @@ def prove(rules: Iterable[CompiledRule], *, instances: int = 24, seed: int = 0) 
         verdict = Verdict(name, str(variants[0].variant.rule.at))
         random = np.random.default_rng(seed)
         for variant in variants:
+            verdict.undefined |= {
+                f"{each.domain}::{each.op_type}" for each in variant.variant.nodes if each.described is None
+            }
             _try(variant, max(2, math.ceil(instances / len(variants))), random, verdict)
             if verdict.counterexample is not None:
                 break
@@ -210,9 +215,8 @@ def run_exactly(module: ModuleOp, inputs: Mapping[str, Array]) -> tuple[Outputs,
 def widened(module: ModuleOp) -> ModuleOp | None:
     """The same model in float64; None when operators would not compute in it (casts, and those that need float32)."""
     wide = module.clone()
-    for op in wide.walk():
-        if isinstance(op, _NOT_WIDENED):
-            return None
+    if any(isinstance(op, _NOT_WIDENED) or (isinstance(op, Custom) and not _takes_float64(op)) for op in wide.walk()):
+        return None
     for op in list(wide.walk()):
         if isinstance(op, FuncOp):
             for arg in list(op.body.block.args):
@@ -228,6 +232,16 @@ def widened(module: ModuleOp) -> ModuleOp | None:
 
 
 _NOT_WIDENED = tuple(map(op_class, ("Cast", "CastLike", "LayerNormalization", "RMSNormalization", "RoiAlign")))
+
+
+def _takes_float64(op: Custom) -> bool:
+    """Whether a plug-in defines an operator for float64, too."""
+    definition = op.definition
+    if definition is None:
+        return False
+    operator = definition.operator
+    sets = [operator.type_set(parameter) for parameter in (*operator.inputs, *operator.outputs)]
+    return all("f64" in types for types in sets if "f32" in types)
 
 
 def _is_narrow(value: SSAValue) -> bool:

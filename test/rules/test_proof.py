@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from ge.custom import unregister_operator
 from ge.passes.onnx.fusion_rules import SHIPPED, shipped_rules
 from ge.rules import compile_file
 from ge.rules.proof import Verdict, prove
@@ -102,3 +104,73 @@ def test_rule_files_without_python(tmp_path: Path, capsys: pytest.CaptureFixture
     model.write_text(f"func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {{\n{body}\n}}\n")
     main([str(model), f"--fusion_rules={rules}"])
     assert "onnx.Relu" in capsys.readouterr().out
+
+
+PLUGIN = """
+import numpy as np
+from ge import register_operator
+from ge.custom import like_input
+
+@register_operator(
+    "com.example", "SoftThreshold", "x: T -> y: T",
+    attributes=["threshold: float = 0.5"], types={"T": "f16 f32"}, shapes=like_input,
+)
+def soft_threshold(x, *, threshold):
+    return np.sign(x) * np.maximum(np.abs(x) - x.dtype.type(threshold), 0)
+"""
+
+
+@pytest.fixture
+def plugin(tmp_path: Path) -> Iterator[Path]:
+    path = tmp_path / "plugin.py"
+    path.write_text(PLUGIN)
+    yield path
+    unregister_operator("com.example", "SoftThreshold")
+
+
+SOFT = """rule soft
+match
+    y = com.example::SoftThreshold(x, threshold = t)
+where
+    t >= 0
+rewrite
+    y = Sub(Relu(Sub(x, t)), Relu(Sub(Neg(x), t)))
+"""
+
+
+def test_rule_that_decomposes_an_operator_of_a_plugin(
+    tmp_path: Path, plugin: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "soft.gerules"
+    file.write_text(SOFT)
+    main([f"--load-plugin={plugin}", f"--check-rules={file}"])
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("soft ") and "holds" in line and line.endswith("f32, f16")
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("where\n    t >= 0\n", ""),  # of a negative threshold
+        ("Neg(x)", "x"),
+        ("Sub(x, t)", "Sub(x, 0.5)"),  # of another threshold than the default
+    ],
+)
+def test_wrong_decomposition_is_caught(
+    tmp_path: Path, plugin: Path, capsys: pytest.CaptureFixture[str], old: str, new: str
+) -> None:
+    file = tmp_path / "soft.gerules"
+    file.write_text(SOFT.replace(old, new))
+    with pytest.raises(SystemExit):
+        main([f"--load-plugin={plugin}", f"--check-rules={file}"])
+    assert "[GE3022]" in capsys.readouterr().err
+
+
+def test_rule_about_an_operator_that_nothing_defines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "soft.gerules"
+    file.write_text(SOFT)
+    with pytest.raises(SystemExit):
+        main([f"--check-rules={file}"])
+    error = capsys.readouterr().err
+    assert "nothing says what com.example::SoftThreshold computes, in the pattern of 'soft' [GE3023]" in error
+    assert "--load-plugin" in error

@@ -81,5 +81,27 @@ def test_subgraphs() -> None:
   }} : (tensor<i1>) -> {T}"""
 
     assert same(branch("Relu", "%b"), branch("Relu", "%b"))
+    unused = f"%t = onnx.Exp(%x) : {UNARY}\n    %u = "
+    assert same(branch("Relu", "%b"), branch("Relu", "%b").replace("%t = ", unused).replace("Yield %t", "Yield %u"))
     assert not same(branch("Relu", "%b"), branch("Exp", "%b"))
     assert not same(branch("Relu", "%b"), branch("Relu", "%a"))
+
+
+def test_arguments_of_graphs_inside_each_other_are_told_apart() -> None:
+    def loops(used: str) -> str:
+        t = f"(tensor<i64>, tensor<i1>, {T}) -> {T}"
+        return f"""
+  %n = onnx.Constant dense<2> : tensor<i64>
+  %c = onnx.Constant dense<true> : tensor<i1>
+  %y = onnx.Loop(%n, %c, %x) body {{
+  ^bb0(%i: tensor<i64>, %on: tensor<i1>, %a: {T}):
+    %r = onnx.Loop(%n, %c, %a) body {{
+    ^bb1(%j: tensor<i64>, %go: tensor<i1>, %b: {T}):
+      %s = onnx.Add(%a, {used}) : {BINARY}
+      onnx.Yield %go, %s : tensor<i1>, {T}
+    }} : {t}
+    onnx.Yield %on, %r : tensor<i1>, {T}
+  }} : {t}"""
+
+    assert same(loops("%b"), loops("%b"))
+    assert not same(loops("%b"), loops("%a"))

@@ -15,13 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
+from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, I64, IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
 from ge.dialects.graph import HostOp, LaunchOp
-from ge.dialects.graph.program import main_function
+from ge.dialects.graph.program import ONE_STREAM_CYCLES, main_function
 from ge.dialects.om import GraphOp
 from ge.dialects.onnx.shapes.input_shapes import Asked, Range
 from ge.ir.errors import GeError
@@ -31,8 +32,9 @@ from ge.ir.rewrite_log import RewriteLog, Switches, current_log, logger, observe
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
 from ge.lowering.program_to_om.source_graph import attach_graph, source_graph
-from ge.passes.graph.order_launches import program_work
 from ge.passes.graph.plan_memory import MemoryPlan, Planner, plan_memory
+from ge.passes.graph.program_time import ProgramTime, program_time
+from ge.passes.graph.program_work import program_work
 from ge.passes.onnx.fusion_rules import FusionRulesPass
 from ge.passes.pipelines import (
     DEFAULT_LEVEL,
@@ -71,11 +73,11 @@ FUSE = Stage("graph-fused", ("{graph}",))
 ASSIGN = Stage(
     "graph-assigned", ("assign-precision{{{precision}}}", "merge-host", "{fast}", "propagate-layout{{plain={plain}}}")
 )
-GROUP = Stage("graph-grouped", ("{kernels}",))
+GROUP = Stage("graph-grouped", ("{kernels}", "{cores}"))
 TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc} double-buffer={double_buffer} search-tiles={search_tiles}}}",))
 CUBE = Stage("cube", ("convert-tile-to-cube{{soc={soc}}}",))
 PLAN = Stage("cube-planned", ("plan-buffers", "insert-sync"))
-PROGRAM = Stage("program", ("{order}", "plan-memory{{soc={soc} {memory}}}", "check-memory"))
+PROGRAM = Stage("program", ("{order}", "{streams}", "plan-memory{{soc={soc} {memory}}}", "check-memory"))
 WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
 
 STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, GROUP, TILE, CUBE, PLAN, PROGRAM, WRITE)
@@ -121,14 +123,28 @@ class MemoryOptions:
         """How places are found."""
         return "search" if self.optimize == "high" else "greedy-by-size"
 
-    def plan(self, program: FuncOp) -> MemoryPlan:
-        """The plan of a device program."""
-        return plan_memory(program, self.reuse, self.planner, self.no_reuse)
+    def plan(self, program: FuncOp, *, one_stream: bool = False) -> MemoryPlan:
+        """The plan of a device program, in its streams or as if it had one."""
+        return plan_memory(program, self.reuse, self.planner, self.no_reuse, one_stream=one_stream)
 
     def pass_options(self) -> str:
         """The options of the pass `plan-memory`."""
         no_reuse = f" no-reuse={shlex.quote(','.join(self.no_reuse))}" if self.no_reuse else ""
         return f"reuse={str(self.reuse).lower()} planner={self.planner} limit={self.limit}{no_reuse}"
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """How work is spread over streams and cores."""
+
+    single: bool = False
+    """Everything is in one stream."""
+    auto_parallel: bool = False
+    """Time comes first: streams may cost memory, and kernels leave cores to others that run beside them."""
+
+    def pass_options(self) -> str:
+        """The options of the pass `assign-streams`."""
+        return "gain=0" if self.auto_parallel else "memory=1"
 
 
 @dataclass(frozen=True)
@@ -168,6 +184,7 @@ class CompileOptions:
     keep_file: str | None = None
     """A file that says what keeps the precision of the model (:mod:`ge.passes.graph.keep`)."""
     memory: MemoryOptions = MemoryOptions()
+    streams: StreamOptions = StreamOptions()
     memory_page: bool = False
     """Whether to draw the memory plan (:mod:`ge.tools.memory_picture`)."""
     operator_log: bool = False
@@ -200,6 +217,12 @@ class Program:
     """What the device program of a model consists of."""
 
     memory: MemoryPlan
+    one_stream_memory: MemoryPlan
+    """The plan of the same program in one stream."""
+    time: ProgramTime | None
+    """Its tasks in their streams, where cycles were estimated."""
+    base_cycles: int
+    """Cycles in one stream, each kernel on all cores that it can use."""
     least_memory: int
     """Bytes of values that no order of the launches could do without."""
     memory_page: str
@@ -240,8 +263,8 @@ def compile_model(options: CompileOptions, *, watch: bool = False, progress: Pro
     """
     records: list[StageRecord] = []
     program: Program | None = None
-    reasons: Mapping[str, str] = {}
     graph: GraphOp | None = None
+    reasons: Mapping[str, str] = {}
     progress = progress or Silent(len(STAGES))
     start = time.perf_counter()
     progress.begin(IMPORT.name)
@@ -262,10 +285,10 @@ def compile_model(options: CompileOptions, *, watch: bool = False, progress: Pro
             write(len(records), stage.name, module)
             if stage is IMPORT:
                 imported = module.clone()
-            if stage is FUSE and options.operator_log:
-                reasons = dict(host_reasons(module))
             if stage is GROUP:
                 graph = source_graph(module)
+            if stage is FUSE and options.operator_log:
+                reasons = dict(host_reasons(module))
             if stage is PROGRAM:
                 program = _examine(module, options, unfused_access_bytes(imported, options), reasons)
             start = time.perf_counter()
@@ -323,6 +346,8 @@ def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
         "kernels": kernel_pipeline(options.level) if options.fuse_kernels else "",
         "soc": load_soc(options.soc).name,
         "name": options.model.stem,
+        "cores": _core_passes(options) if options.streams.auto_parallel else "",
+        "streams": "" if options.streams.single else _stream_passes(options),
         "order": program_pipeline(options.level) if options.memory.optimize == "high" else "",
         "memory": options.memory.pass_options(),
         "double_buffer": str(options.memory.double_buffer).lower(),
@@ -333,6 +358,18 @@ def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
     if stage is OPTIMISE and options.rule_files:
         passes.append(FusionRulesPass(options.rule_files))
     return passes
+
+
+def _core_passes(options: CompileOptions) -> str:
+    """The passes that share the cores among kernels."""
+    kernels = f"double-buffer={options.memory.double_buffer} search-tiles={options.search_tiles}".lower()
+    return f"share-cores{{soc={load_soc(options.soc).name} {kernels}}}"
+
+
+def _stream_passes(options: CompileOptions) -> str:
+    """The passes that choose streams; the lowest level leaves everything in one."""
+    streams = f"assign-streams{{soc={load_soc(options.soc).name} {options.streams.pass_options()}}}"
+    return f"estimate-cycles,{streams}" if options.level > 0 else ""
 
 
 def _precision(options: CompileOptions) -> str:
@@ -366,8 +403,13 @@ def _examine(program: ModuleOp, options: CompileOptions, unfused_bytes: int, rea
     moved = f"{megabytes(unfused_bytes)} -> {megabytes(after)}"
     logger.info("memory access %s by fusion: %s in each run", change(unfused_bytes, after), moved)
     plan = options.memory.plan(main)
+    time = program_time(main, load_soc(options.soc))
+    base = cast("IntegerAttr[I64] | None", main.attributes.get(ONE_STREAM_CYCLES))
     return Program(
         memory=plan,
+        one_stream_memory=options.memory.plan(main, one_stream=True) if time.schedule.stream_count > 1 else plan,
+        time=None if options.streams.single or options.level == 0 else time,
+        base_cycles=time.cycles_in_one_stream if base is None else base.value.data,
         least_memory=program_work(main).least_bytes,
         memory_page=memory_page(options.model.stem, main, plan) if options.memory_page else "",
         kernels=sum(op.name == "cube.kernel" for op in program.ops),

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from ge.dialects.onnx.shapes.input_shapes import FORM
 from ge.passes.graph.keep import PRECISION_MODES
 from ge.passes.graph.select_implementation import FAST
+from ge.passes.onnx.aipp_config import KEYS, Key
 from ge.passes.onnx.convert_outputs import TYPES
 from ge.tools.options import SAME, Option, options_table
 
@@ -16,8 +19,8 @@ USAGE = """usage: ge-compiler --model=FILE [options]
 example: ge-compiler --model=resnet50.onnx --output=resnet50.om --input_shape="x:1,3,224,224" --compare"""
 
 INPUT = (
-    Option("model", "FILE", "the ONNX model"),
-    Option("framework", "NUMBER", "5: the model is an ONNX model"),
+    Option("model", "FILE", "the ONNX model", SAME),
+    Option("framework", "NUMBER", "5: the model is an ONNX model (default)", "no default; also 0, 1 and 3"),
     Option(
         "input_shape",
         "SHAPES",
@@ -62,6 +65,7 @@ OUTPUT = (
         "output",
         "FILE",
         "the OM file to write; .om is added (default: the model's name, in this folder)",
+        "the same; no default",
         in_file=False,
     ),
     Option(
@@ -81,9 +85,10 @@ OUTPUT = (
         "mode",
         "NUMBER",
         "0: make an OM file (default); 3: only report all that stands in its way; 1, 6: see --om",
+        "the same; also 5, 7 and 30",
         in_file=False,
     ),
-    Option("om", "FILE", "with --mode=6: show what is in this OM file; with --mode=1: write it as JSON"),
+    Option("om", "FILE", "with --mode=6: show what is in this OM file; with --mode=1: write it as JSON", SAME),
     Option(
         "json",
         "[FILE]",
@@ -91,13 +96,29 @@ OUTPUT = (
         "a file, with --mode=1",
         in_file=False,
     ),
-    Option("check_report", "FILE", "with --mode=3: write the report as JSON to this file", in_file=False),
+    Option(
+        "check_report",
+        "FILE",
+        "with --mode=3: write the report as JSON to this file",
+        "the same; check_result.json by default",
+        in_file=False,
+    ),
 )
 
 TARGET = (
-    Option("soc_version", "NAME", "the chip (default Ascend310P3)"),
-    Option("precision_mode", "NAME", f"what computes in float16: {', '.join(PRECISION_MODES)} (default force_fp16)"),
-    Option("keep_dtype", "FILE", "names of nodes, or OpType::NAME, on a line each, that keep the model's precision"),
+    Option("soc_version", "NAME", "the chip (default Ascend310P3)", "the same; no default"),
+    Option(
+        "precision_mode",
+        "NAME",
+        f"what computes in float16: {', '.join(PRECISION_MODES)} (default force_fp16)",
+        "the same, and modes for other types",
+    ),
+    Option(
+        "keep_dtype",
+        "FILE",
+        "names of nodes, or OpType::NAME, on a line each, that keep the model's precision",
+        SAME,
+    ),
     Option(
         "op_select_implmode",
         "high_precision|high_performance",
@@ -133,11 +154,27 @@ OPTIMISATION = (
         "0: the largest tiles that fit; 1 (default): those of fewest estimated cycles; 2, a search in the simulator, "
         "is refused",
     ),
+    Option(
+        "enable_single_stream",
+        "true|false",
+        "true: all tasks in one stream; false (default): independent branches in several, where that saves 2 % of the "
+        "time and costs at most 1 % of memory",
+    ),
+    Option(
+        "auto_parallel",
+        "true|false",
+        "true: kernels share the cores, and branches go to several streams, whatever saves time: docs/streams.md",
+    ),
     Option("print-pipeline", "", "print the passes of the compilation as a text for ge-opt -p, and stop"),
     Option("no-fusion", "", "leave out every pass that makes one operation of several: docs/optimiser.md"),
     Option("fusion_rules", "FILE", "apply the rules of this .gerules file; several are separated by commas"),
     Option("load-plugin", "FILE.py", "add the operators and passes of a plug-in; may be repeated"),
-    Option("fusion_switch_file", "FILE", "a JSON file that switches single passes and rules off"),
+    Option(
+        "fusion_switch_file",
+        "FILE",
+        "a JSON file that switches single passes and rules off",
+        "the same, with its own names; also text",
+    ),
     Option("fusion_report", "FILE", "what the rules did, as JSON; - for tables on standard error", in_file=False),
     Option(
         "explain-fusion",
@@ -154,10 +191,15 @@ OPTIMISATION = (
 )
 
 MEMORY = (
-    Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory"),
+    Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory", SAME),
     Option("no_reuse", "NAMES", "nodes whose results share memory with nothing, separated by commas"),
     Option("memory_optimize", "low|high", "how hard to look for a small memory plan (default high)"),
-    Option("external_weight", "0|1", "1: keep the weights in a file beside the OM file, which is mapped into memory"),
+    Option(
+        "external_weight",
+        "0|1",
+        "1: keep the weights in a file beside the OM file, which is mapped into memory",
+        "the same; 1 is a file for each weight, 2 one for all",
+    ),
     Option("optimization_config", "FILE", "a JSON file that says how memory is used: docs/memory.md"),
     Option("memory_report", "FILE", "draw the memory plan, address over time, as an HTML page", in_file=False),
 )
@@ -198,7 +240,7 @@ DEBUGGING = (
     Option("run", "", "run the file once on the simulated chip, with random inputs", in_file=False),
     Option("compare", "", "run, and compare the outputs with onnxruntime", in_file=False),
     Option("seed", "NUMBER", "seed of the random inputs (default 0)", in_file=False),
-    Option("help", "", "show this", in_file=False),
+    Option("help", "", "show this; also -h", SAME, in_file=False),
     Option("version", "", "show the version", in_file=False),
 )
 
@@ -216,5 +258,42 @@ OPTIONS = tuple(option for group in GROUPS.values() for option in group)
 """All of them."""
 
 
+# The page
+
+_HEAD = """# Options of ge-compiler
+
+This page is generated by `python -m ge.tools.compiler_options > docs/options.md` from the list that the compiler itself
+uses. [ge-compiler.md](ge-compiler.md) shows them at work. In the last column, *the same* is what ATC does too, *-* an
+option that ATC does not have. An option of ATC that is not here is refused (GE2009).
+"""
+
+_AIPP = """
+## The file of --insert_op_conf
+
+Keys of an `aipp_op`, in the order in which what they ask for is done.
+
+| key | value | effect |
+|---|---|---|
+"""
+
+
+def options_page() -> str:
+    """The page docs/options.md."""
+    rows = groupby(KEYS.values(), lambda key: (_values(key), _effect(key)))
+    keys = [
+        f"| {', '.join(f'`{key.name}`' for key in alike)} | {values} | {effect} |" for (values, effect), alike in rows
+    ]
+    return "\n".join([_HEAD, options_table(GROUPS) + _AIPP + "\n".join(keys), ""])
+
+
+def _values(key: Key) -> str:
+    ranges = {"word": " or ".join(key.words), "flag": "true or false"}
+    return ranges.get(key.kind, f"{key.low:g} to {key.high:g}") if key.is_supported else str(key.default).lower()
+
+
+def _effect(key: Key) -> str:
+    return key.help if key.is_supported else "nothing else is supported (GE2044)"
+
+
 if __name__ == "__main__":
-    print(options_table(GROUPS), end="")
+    print(options_page(), end="")

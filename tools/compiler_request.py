@@ -12,7 +12,7 @@ from ge.ir.rewrite_log import Switches
 from ge.passes.graph.keep import PRECISION_MODES
 from ge.passes.graph.select_implementation import FAST, check_types
 from ge.passes.pipelines import DEFAULT_LEVEL, parse_level
-from ge.tools.compilation import NO_FUSION, CompileOptions, MemoryOptions
+from ge.tools.compilation import NO_FUSION, CompileOptions, MemoryOptions, StreamOptions
 from ge.tools.gears import shapes_of_gear
 from ge.tools.memory_config import MemoryConfig, read_memory_config
 from ge.tools.rule_names import rules_asked_for
@@ -65,6 +65,7 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         precision_mode=values.get("precision_mode", CompileOptions.precision_mode),
         keep_file=values.get("keep_dtype"),
         memory=_memory_options(values),
+        streams=_stream_options(values),
         memory_page="memory_report" in values,
         operator_log=values.get("op_debug_log") == "true",
         debug_dir=Path(values["debug"] or DUMP_FOLDER) if "debug" in values else None,
@@ -118,6 +119,14 @@ def _memory_options(values: Mapping[str, str]) -> MemoryOptions:
         no_reuse=tuple(filter(None, values.get("no_reuse", "").split(","))),
         double_buffer=config.enable_double_buffer and values.get("kernel_optimize_level") != "low",
     )
+
+
+def _stream_options(values: Mapping[str, str]) -> StreamOptions:
+    """How work is spread over streams and cores. Raises GE2003 for options that contradict each other."""
+    options = StreamOptions(values.get("enable_single_stream") == "true", values.get("auto_parallel") == "true")
+    if options.single and options.auto_parallel:
+        raise GeError("GE2003", "--enable_single_stream=true and --auto_parallel=true are both given")
+    return options
 
 
 def _switches(values: Mapping[str, str], rule_files: Sequence[str]) -> Switches:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
 from ge.tools.agreement import Agreement
-from ge.tools.compilation import Compilation, MemoryOptions
+from ge.tools.compilation import Compilation, MemoryOptions, Program
 from ge.tools.console import change, megabytes, print_facts, print_table
 from ge.tools.custom_costs import custom_costs
 
@@ -45,8 +45,26 @@ def compilation_facts(
             "double_buffer": options.double_buffer,
             "inputs_and_outputs": memory.io_size,
         },
+        "streams": stream_facts(program),
         "weight_bytes": weight_bytes,
         "file_bytes": file_bytes,
+    }
+
+
+def stream_facts(program: Program) -> dict[str, Any] | None:
+    """How the tasks of a program are spread over streams and cores; None where cycles were not estimated."""
+    time = program.time
+    if time is None:
+        return None
+    cores = Counter(task.cores for task in time.tasks if not task.on_host)
+    return {
+        "count": max(time.schedule.stream_count, 1),
+        "events": len(time.schedule.events),
+        "events_before_reduction": time.schedule.dependencies,
+        "cycles": time.cycles,
+        "cycles_in_one_stream": program.base_cycles,
+        "values_in_one_stream": program.one_stream_memory.arena_size,
+        "launches_by_cores": {str(count): cores[count] for count in sorted(cores, reverse=True)},
     }
 
 
@@ -81,6 +99,7 @@ def print_compilation(facts: dict[str, Any]) -> None:
             "on the host": f"{facts['host_operators']} operators",
             "values": f"{megabytes(memory['values'])} of memory (without reuse {without_reuse}, at least {at_least})",
             "memory plan": _plan_text(memory),
+            **_stream_texts(facts["streams"], memory["values"]),
             "inputs, outputs": megabytes(memory["inputs_and_outputs"]),
             "weights": megabytes(facts["weight_bytes"]),
             "file": megabytes(facts["file_bytes"]),
@@ -95,12 +114,29 @@ def _plan_text(memory: dict[str, Any]) -> str:
     return f"{reuse}, {limit}, {'two buffers' if memory['double_buffer'] else 'one buffer'} for each loop of a kernel"
 
 
+def _stream_texts(streams: dict[str, Any] | None, values: int) -> dict[str, str]:
+    """How work is spread over streams and cores, where it is known."""
+    if streams is None:
+        return {}
+    before, after = streams["cycles_in_one_stream"], streams["cycles"]
+    events = f"{streams['events']} events ({streams['events_before_reduction']} before they were reduced)"
+    launches = ", ".join(f"{count} on {cores}" for cores, count in streams["launches_by_cores"].items())
+    texts = {"launches on cores": launches or "none", "expected time": f"{after} cycles"}
+    if before != after:
+        texts["expected time"] += f", {change(before, after)} against one stream on all cores ({before})"
+    if streams["count"] > 1:
+        alone = megabytes(streams["values_in_one_stream"])
+        texts["streams"] = f"{streams['count']}, {events}; values take {megabytes(values)}, in one stream {alone}"
+    return texts
+
+
 def run_facts(statistics: RunStatistics) -> dict[str, Any]:
     """What is known of a run on the simulated chip."""
     return {
         "soc": statistics.soc.name,
         "clock_mhz": statistics.soc.clock_mhz,
         "cycles": statistics.cycles,
+        "device_cycles": statistics.device_cycles,
         "device_seconds": statistics.device_seconds,
         "pipe_cycles": statistics.pipe_cycles,
         "gm_bytes": statistics.gm_bytes,

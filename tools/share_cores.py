@@ -49,6 +49,7 @@ class ShareCoresPass(ModulePass):
     soc: str = "Ascend310P3"
     """The SoC that kernels are written for."""
     double_buffer: bool = True
+    search_tiles: bool = True
     """As for `convert-graph-to-tile`."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -79,7 +80,7 @@ class ShareCoresPass(ModulePass):
         for op in main_function(trial).body.block.ops:
             if is_launched(op) and CORES not in op.attributes:
                 op.attributes[CORES] = int_attr(cores)
-        kernels = ConvertGraphToTilePass(self.soc, self.double_buffer)
+        kernels = ConvertGraphToTilePass(self.soc, self.double_buffer, self.search_tiles)
         for each in (kernels, ConvertTileToCube(self.soc), PlanBuffers(), InsertSync(), EstimateCyclesPass()):
             each.apply(ctx, trial)
         time = program_time(main_function(trial), load_soc(self.soc))

@@ -80,9 +80,9 @@ _BY_FORMAT = 2**31
 KEYS: Mapping[str, Key] = {
     key.name: key
     for key in (
-        Key("aipp_mode", "word", "", "static; dynamic is not supported", words=MODES),
+        Key("aipp_mode", "word", "", "static: the same in every run; dynamic is refused (GE2044)", words=MODES),
         *_integers(["related_input_rank"], 2**16, "the input of the model that it is for, counted from 0"),
-        Key("input_format", "word", "", "what the image is: " + ", ".join(FORMATS), words=tuple(FORMATS)),
+        Key("input_format", "word", "", "what the image is", words=tuple(FORMATS)),
         *_integers(["src_image_size_w", "src_image_size_h"], LARGEST, "the image; 0: the size that the model takes"),
         Key("crop", "flag", False, "cut a part out of the image"),
         *_integers(["load_start_pos_w", "load_start_pos_h"], LARGEST - 1, "where the part begins"),

@@ -16,6 +16,9 @@ ROOT = Path(__file__).resolve().parent.parent
 TIME_LIMIT = 1800
 """Seconds after which a process is given up."""
 
+GIVEN_UP = "no result after "
+"""How the error of a process begins that was given up; the time follows."""
+
 
 def find_models(folder: Path, names: Sequence[str]) -> list[Path]:
     """The models in a folder and the light ones, or those of them that are named."""
@@ -31,7 +34,7 @@ def run_json(module: str, *arguments: str | Path, seconds: int = TIME_LIMIT) -> 
     try:
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=seconds)
     except subprocess.TimeoutExpired:
-        return {"error": f"no result after {seconds} s"}
+        return {"error": f"{GIVEN_UP}{seconds} s"}
     last = (done.stdout.strip().splitlines() or [""])[-1]
     if done.returncode == 0 and last.startswith("{"):
         return json.loads(last)

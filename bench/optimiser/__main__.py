@@ -23,7 +23,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bench.each_model import ROOT, find_models, run_json
+from bench.each_model import ROOT, TIME_LIMIT, find_models, run_json
 from bench.optimiser import document, traffic
 from bench.optimiser.commands import time_commands
 from bench.optimiser.document import REFERENCE
@@ -32,18 +32,18 @@ from bench.optimiser.tools import TOOLS, count_operators
 RESULTS = ROOT / "docs" / "optimiser-results.md"
 
 
-def compare_on(model: Path, folder: Path, tools: Sequence[str], repeat: int) -> dict[str, Any]:
+def compare_on(model: Path, folder: Path, tools: Sequence[str], repeat: int, limit: int) -> dict[str, Any]:
     """What every tool did with one model: see :class:`bench.optimiser.tools.Measurement`, and the agreement."""
     targets = {tool: folder / f"{model.stem}.{tool.replace(' ', '')}.onnx" for tool in tools}
     found: dict[str, Any] = {
-        tool: run_json("bench.optimiser.tools", tool, model, target, f"--repeat={repeat}")
+        tool: run_json("bench.optimiser.tools", tool, model, target, f"--repeat={repeat}", seconds=limit)
         for tool, target in targets.items()
     }
     written = {tool: target for tool, target in targets.items() if "error" not in found[tool] and tool != REFERENCE}
     distances = run_json("bench.optimiser.agreement", model, *written.values())
     for tool, target in written.items():
         found[tool]["agreement"] = distances.get(str(target), distances)
-    commands = time_commands(model, folder, repeat)
+    commands = time_commands(model, folder, repeat, limit)
     return {"original": original_operators(model), "tools": found, "commands": commands}
 
 
@@ -72,7 +72,7 @@ def run(models: Sequence[Path], folder: Path, options: argparse.Namespace) -> No
     for model in models:
         if model.stem in results["models"]:
             continue
-        result = results["models"][model.stem] = compare_on(model, folder, options.tools, options.repeat)
+        result = results["models"][model.stem] = compare_on(model, folder, options.tools, options.repeat, options.limit)
         print(document.line(model.stem, result), flush=True)
         if options.operators:
             print_operators(model.stem, result)
@@ -97,6 +97,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="the models to take (default all)")
     parser.add_argument("--models", type=Path, default=Path("models"), help="folder of the models that are not light")
     parser.add_argument("--repeat", type=int, default=3, help="repetitions, of which the best counts (default 3)")
+    parser.add_argument(
+        "--limit", type=int, default=TIME_LIMIT, help=f"seconds that a tool has for a model (default {TIME_LIMIT})"
+    )
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS), help="the optimisers to run")
     parser.add_argument("--folder", type=Path, help="where to keep the optimised models")
     parser.add_argument("--operators", action="store_true", help="print which operators each tool leaves")

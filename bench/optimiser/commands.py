@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bench.each_model import ROOT, TIME_LIMIT
+from bench.each_model import ROOT
 from bench.optimiser.tools import ENOUGH_SECONDS
 
 COMMANDS: Mapping[str, Sequence[str]] = {
@@ -24,29 +24,30 @@ COMMANDS: Mapping[str, Sequence[str]] = {
 """The command line of each tool; those of others are beside the Python that runs this."""
 
 
-def time_commands(source: Path, folder: Path, repeat: int) -> dict[str, Any]:
+def time_commands(source: Path, folder: Path, repeat: int, limit: int) -> dict[str, Any]:
     """Seconds of every run of every tool on a model, or its error; the tools take turns, ``repeat`` times.
 
-    There are fewer turns when they take more than :data:`ENOUGH_SECONDS` together.
+    There are fewer turns when they take more than :data:`ENOUGH_SECONDS` together. One that takes more than ``limit``
+    seconds is given up.
     """
     found: dict[str, Any] = {tool: {"seconds": []} for tool in COMMANDS}
     start = time.perf_counter()
     for _ in range(repeat):
         for tool in COMMANDS:
             if "error" not in found[tool]:
-                _time(tool, source, folder / f"command.{source.stem}.onnx", found[tool])
+                _time(tool, source, folder / f"command.{source.stem}.onnx", found[tool], limit)
         if time.perf_counter() - start > ENOUGH_SECONDS:
             break
     return found
 
 
-def _time(tool: str, source: Path, target: Path, found: dict[str, Any]) -> None:
+def _time(tool: str, source: Path, target: Path, found: dict[str, Any], limit: int) -> None:
     """Run a command once, which writes a new file, and note its time or its error."""
     target.unlink(missing_ok=True)
     command = [word.format(source=source.resolve(), target=target) for word in COMMANDS[tool]]
     start = time.perf_counter()
     try:
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=TIME_LIMIT)
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=limit)
     except (OSError, subprocess.TimeoutExpired) as error:
         found["error"] = str(error)
         return

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from bench.each_model import GIVEN_UP
 from bench.optimiser.agreement import MAX_RELATIVE, MAX_RELATIVE_FLOAT16
 from bench.optimiser.tools import ENOUGH_SECONDS
 from bench.optimiser.traffic import section
@@ -34,6 +35,8 @@ class Outcome:
     """Of the distance."""
     own: float = 0.0
     """How far the original is from itself when its inputs move by a rounding; known where the distance is too large."""
+    problem: str = "-"
+    """What stands in the place of numbers that are missing."""
 
     @property
     def verdict(self) -> str:
@@ -55,7 +58,7 @@ class Outcome:
     def of(cls, measured: Mapping[str, Any]) -> Outcome:
         """From what a run printed; see :class:`bench.optimiser.tools.Measurement`."""
         if "operators" not in measured:
-            return cls()
+            return cls(problem=_problem(measured.get("error", "")))
         agreement: Mapping[str, Any] = measured.get("agreement", {})
         distance = agreement.get("distance")
         nodes, seconds = sum(measured["operators"].values()), min(measured["seconds"])
@@ -63,6 +66,12 @@ class Outcome:
         limit = agreement.get("limit", MAX_RELATIVE)
         own = agreement.get("own", 0.0)
         return cls(nodes, seconds, measured["peak_megabytes"], distance, differs, limit, own)
+
+
+def _problem(error: str) -> str:
+    """Why there are no numbers, as a cell of a table; what was not run has no error."""
+    gave_up = error.removeprefix(GIVEN_UP)
+    return f"> {gave_up}" if gave_up != error else "fails" if error else "-"
 
 
 @dataclass(frozen=True)
@@ -102,8 +111,8 @@ def line(name: str, result: Mapping[str, Any]) -> str:
     return " | ".join(parts)
 
 
-def _cell(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
+def _cell(value: float | None, form: str, otherwise: str = "-") -> str:
+    return otherwise if value is None else format(value, form)
 
 
 def _ratio(ours: float | None, other: float | None) -> str:
@@ -117,13 +126,13 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
 
 def _node_rows(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
     for row in rows:
-        counts = [_cell(row.outcomes[tool].nodes, "d") for tool in TOOLS]
+        counts = [_cell(row.outcomes[tool].nodes, "d", row.outcomes[tool].problem) for tool in TOOLS]
         yield [row.name, str(row.original), *counts, *(row.outcomes[tool].verdict for tool in (*OURS, *PEERS))]
 
 
 def _time_rows(rows: Iterable[Row]) -> Iterator[Sequence[str]]:
     for row in rows:
-        seconds = [_cell(row.outcomes[tool].seconds, ".3f") for tool in TOOLS]
+        seconds = [_cell(row.outcomes[tool].seconds, ".3f", row.outcomes[tool].problem) for tool in TOOLS]
         ratios = [_ratio(row.ours.seconds, row.outcomes[peer].seconds) for peer in PEERS]
         peaks = [_cell(row.outcomes[tool].megabytes, ".0f") for tool in (OURS[0], *PEERS)]
         yield [row.name, *seconds, *ratios, *peaks]
@@ -202,10 +211,11 @@ def page(results: Mapping[str, Mapping[str, Any]], repeat: int) -> str:
         "## Nodes and agreement",
         "",
         "Nodes of the written ONNX model, graphs inside nodes included; `Constant` nodes are not counted for anybody.",
-        "All tools get the model as it is, dynamic inputs included. onnxruntime's level *extended* makes operators of",
-        "its own, so its count is for information; ours are all of the standard. The last columns compare the outputs",
-        "with those of the original in onnxruntime, its own optimisations off: the largest difference as a part of the",
-        f"largest value of the output, {MAX_RELATIVE:.0e} allowed, {MAX_RELATIVE_FLOAT16:.0e} in float16; *differs* is",
+        "All tools get the model as it is, dynamic inputs included. A tool that has no result after a time is stopped,",
+        "and the time stands in its place. onnxruntime's level *extended* makes operators of its own, so its count is",
+        "for information; ours are all of the standard. The last columns compare the outputs with those of the",
+        "original in onnxruntime, its own optimisations off: the largest difference as a part of the largest value of",
+        f"the output, {MAX_RELATIVE:.0e} allowed, {MAX_RELATIVE_FLOAT16:.0e} in float16; *differs* is",
         "another integer or shape. Where a model differs by more, how far the original is from itself when its inputs",
         "move by a rounding stands in parentheses; up to twice that counts as agreement.",
         "",

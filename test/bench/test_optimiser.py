@@ -10,6 +10,7 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from bench.each_model import run_json
 from bench.optimiser import commands, document
 from bench.optimiser.agreement import compare, distance
 from bench.optimiser.tools import count_operators, measure
@@ -73,7 +74,7 @@ def test_commands_take_turns_and_one_that_fails_is_not_run_again(
     failing = (sys.executable, "-c", "import sys; sys.exit('no such model')")
     lines = {"ge -O3": commands.COMMANDS["ge -O3"], "broken": failing, "missing": (str(tmp_path / "tool"),)}
     monkeypatch.setattr(commands, "COMMANDS", lines)
-    found = commands.time_commands(source, tmp_path, repeat=2)
+    found = commands.time_commands(source, tmp_path, repeat=2, limit=60)
     assert len(found["ge -O3"]["seconds"]) == 2
     assert found["broken"] == {"seconds": [], "error": "no such model"}
     assert "tool" in found["missing"]["error"]
@@ -139,6 +140,16 @@ def test_a_tool_that_fails_has_no_numbers_and_ours_that_fails_counts_against_us(
     text = "\n".join(document.totals([row]))
     assert text.count("**0 of 1**") == 9
     assert "ge -O3: cannot read" in document.line("failing", failing)
+
+
+def test_a_tool_that_was_given_up_has_the_time_in_the_place_of_its_numbers() -> None:
+    found = run_json("http.server", "0", seconds=1)
+    assert found == {"error": "no result after 1 s"}
+    slow = result(3, 4, 5, 0.5)
+    slow["tools"] = {**slow["tools"], "onnxslim": found, "onnxsim": {"error": "killed"}}  # type: ignore[dict-item]
+    text = document.page({"models": {"slow": slow}, "traffic": {}}, repeat=1)
+    assert "| slow | 9 | 3 | - | fails | > 1 s | - | 0e+00 | - | - | - |" in text
+    assert "| slow | 0.500 | - | fails | > 1 s | - | - | - | 1 | - | - |" in text
 
 
 def test_the_page_has_all_tables() -> None:

@@ -222,15 +222,17 @@ def _over_limit(program: FuncOp, plan: MemoryPlan, limit: int) -> GeError:
 
     fullest = max(moments, key=lambda moment: sum(slot.interval.size for slot in live(moment)))
     largest = sorted(live(fullest), key=lambda slot: -slot.interval.size)[:5]
-    named = ", ".join(f"{_node(slot.values[0])} ({slot.interval.size} bytes)" for slot in largest)
+    named = ", ".join(f"{_maker(slot.values[0])}: {slot.interval.size} bytes" for slot in largest)
     what = f"values need {plan.arena_size} bytes at the same time, {limit} are allowed; most take: {named}"
     return GeError("GE4024", what, where(work.operations[fullest // 2]))
 
 
-def _node(value: SSAValue) -> str:
-    """The name of the node that makes a value."""
-    names = node_names(value.owner) if isinstance(value.owner, Operation) else ()
-    return f"'{names[-1]}'" if names else f"%{value.name_hint or '?'}"
+def _maker(value: SSAValue) -> str:
+    """The node that makes a value, and the kind of the operator that it has become."""
+    op = value.owner
+    names = node_names(op) if isinstance(op, Operation) else ()
+    kind = f" ({op.op_type.data})" if isinstance(op, LaunchOp) else ""
+    return f"'{names[-1]}'{kind}" if names else f"%{value.name_hint or '?'}{kind}"
 
 
 def names_any(value: SSAValue, names: Collection[str]) -> bool:

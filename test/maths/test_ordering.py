@@ -1,12 +1,13 @@
 """Orders of work: legal, never worse than the order given, and the best on small graphs."""
 
+from collections.abc import Sequence
 from itertools import permutations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ge.maths.intervals import lower_bound
-from ge.maths.ordering import Work, least_of_any_order, lifetimes, order_for_memory
+from ge.maths.ordering import Work, least_of_any_order, lifetimes, live_bytes, order_for_memory, places
 
 
 @st.composite
@@ -25,7 +26,7 @@ def is_legal(work: list[Work], order: list[int] | tuple[int, ...]) -> bool:
     return all(place[value] < place[index] for index in place for value in work[index].reads if value < 100)
 
 
-def peak(work: list[Work], sizes: list[int], order: list[int] | tuple[int, ...]) -> int:
+def peak(work: list[Work], sizes: list[int], order: Sequence[int]) -> int:
     return lower_bound(lifetimes(work, sizes, list(order)))
 
 
@@ -58,3 +59,31 @@ def test_branches_are_finished_one_after_the_other() -> None:
 
 def test_a_value_that_nobody_reads_is_live_while_it_is_made() -> None:
     assert peak([Work((), (0,)), Work((), (1,))], [5, 7], [0, 1]) == 7
+
+
+def test_a_result_over_an_operand_takes_no_memory_of_its_own() -> None:
+    sizes = [100, 100, 60, 60]
+    apart = [Work((), (0,)), Work((0,), (1,)), Work((1,), (2,)), Work((2,), (3,))]
+    over = [Work((), (0,)), Work((0,), (1,), over=(0,)), Work((1,), (2,), over=(1,)), Work((2,), (3,), over=(2,))]
+    assert peak(apart, sizes, range(4)) == 200 and live_bytes(apart, sizes, range(4)) == 200
+    assert live_bytes(over, sizes, range(4)) == 160  # the third result is smaller than its operand: beside it
+    assert places(over, range(4), lifetimes(over, sizes, range(4))) == [0, 0, 2, 2]
+    assert least_of_any_order(over, sizes) == 160
+
+
+def test_an_operand_that_is_needed_later_keeps_its_place() -> None:
+    work = [Work((), (0,)), Work((0,), (1,), over=(0,)), Work((0, 1), (2,))]
+    assert places(work, range(3), lifetimes(work, [5, 5, 5], range(3))) == [0, 1, 2]
+
+
+def test_one_operand_gives_its_place_to_one_result() -> None:
+    """Both read it for the last time, in a way, when the order turns them round."""
+    work = [Work((), (0,)), Work((0,), (1,), over=(0,)), Work((0,), (2,), over=(0,))]
+    assert places(work, [0, 1, 2], lifetimes(work, [5, 5, 5], [0, 1, 2])) == [0, 1, 0]
+    assert places(work, [0, 2, 1], lifetimes(work, [5, 5, 5], [0, 2, 1])) == [0, 0, 2]
+
+
+def test_what_has_been_read_first_is_free_for_results() -> None:
+    work = [Work((), (0,)), Work((0,), (1,), reads_first=True), Work((1,), (2,))]
+    assert live_bytes(work, [100, 90, 1], range(3)) == 100
+    assert least_of_any_order(work, [100, 90, 1]) == 100

@@ -94,3 +94,18 @@ def test_in_one_stream_the_steps_are_the_order(buffers: list[Interval]) -> None:
     others = np.arange(len(buffers), dtype=np.int64)
     for index in range(len(buffers)):
         assert (lifetimes.meets(index, others) == streams.meets(index, others)).all()
+
+
+def test_a_chain_is_placed_at_both_ends() -> None:
+    """Buffers that only meet the next one lie at the bottom and below the ceiling by turns: no byte is lost."""
+    random = Random(5)
+    chain = [Interval(i, i + 1, 512 * random.randint(1, 900)) for i in range(200)]
+    assert place(chain, 512).peak > lower_bound(chain)
+    assert search(Lifetimes(chain), 512).peak == lower_bound(chain)
+
+
+def test_a_search_packs_what_fits_exactly() -> None:
+    """Rectangles of time and bytes that fill a larger one."""
+    buffers = [Interval(0, 5, 300), Interval(0, 2, 700), Interval(3, 8, 400), Interval(3, 5, 300)]
+    buffers += [Interval(6, 11, 300), Interval(6, 8, 300), Interval(9, 11, 700), Interval(12, 12, 1000)]
+    assert search(Lifetimes(buffers)).peak == lower_bound(buffers) == 1000

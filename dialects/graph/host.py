@@ -245,9 +245,10 @@ def _pool2d(region: HostRegion, op: Pool2DOp) -> SSAValue:
         "kernel_shape": list(op.kernel.get_values()),
         "strides": list(op.strides.get_values()),
         "pads": list(op.pads.get_values()),
-        "dilations": list(op.dilations.get_values()),
         "ceil_mode": int(op.ceil_mode is not None),
     }
+    if set(op.dilations.get_values()) != {1}:  # onnxruntime has kernels that do not know the attribute
+        attributes["dilations"] = list(op.dilations.get_values())
     if op.kind.data is PoolKind.MAX:
         return region.onnx("MaxPool", [region.inside(op.x)], op.y.type, attributes)
     attributes["count_include_pad"] = int(op.count_include_pad is not None)

@@ -211,6 +211,8 @@ class _Reader:
         view_of = inputs[0].area if NO_TASK in attributes else None
         if view_of is not None and (view_of is Area.HOST or NO_OFFSET in offsets):
             raise self.contradiction(f"{what} is a view of a value of the host")
+        if message.type == "Const" and NO_OFFSET in offsets:
+            raise self.contradiction(f"{what} has no place in the weights")
         outputs = [
             self.value(f"{label}:{index}", offset, descriptor, result_area(message.type, offset, view_of))
             for index, (offset, descriptor) in enumerate(zip(offsets, descriptors, strict=True))

@@ -12,6 +12,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from bench.safe_writing import large
 from ge.dialects.om.values import Area
 from ge.ir.errors import GeError
 from ge.ir.parser import parse_module
@@ -171,6 +172,12 @@ TASK_CHANGES: list[Callable[[task.ModelTaskDef], object]] = [
     lambda m: m.task.pop(0),
     lambda m: m.task.reverse(),
 ]
+
+
+def test_a_constant_without_a_place_is_one_error() -> None:
+    """Also one that only the model returns, which no task would miss."""
+    data = model_bytes(large(1, 64))
+    assert code_of(rebuilt(data, model=lambda m: m.graph[0].op[0].output_i.__setitem__(0, -1))) == "GE5007"
 
 
 @pytest.mark.parametrize("change", GRAPH_CHANGES)

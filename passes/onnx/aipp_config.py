@@ -218,9 +218,8 @@ def _syntax_error(path: str, text: str, error: Any) -> GeError:
     expected = " or ".join(word for name, word in _EXPECTED.items() if name in accepted) or "something else"
     if token is not None and token.type == "$END":
         return GeError("GE2042", f"expected {expected}, got the end of the file", path)
-    line, column = int(error.line), int(error.column)
-    found = token or text.splitlines()[line - 1][column - 1 :].split()[0]
-    return GeError("GE2042", f"expected {expected}, got '{found}'", f"{path}:{line}:{column}")
+    found = token or text[error.pos_in_stream : error.pos_in_stream + 20].split()[0]
+    return GeError("GE2042", f"expected {expected}, got '{found}'", f"{path}:{error.line}:{error.column}")
 
 
 def _aipp(path: str, block: Any) -> Aipp:

@@ -111,7 +111,7 @@ class LocalSearch:
             if limit is not None and offset + sizes[index] > limit:
                 return None
             offsets[index] = offset
-        peak = max(offset + size for offset, size in zip(offsets, sizes, strict=True))
+        peak = max((offset + size for offset, size in zip(offsets, sizes, strict=True)), default=0)
         return State(state.order, state.at_top, offsets, peak)
 
     def _place(self, taken: Sequence[tuple[int, int]], size: int, at_top: bool) -> int:
@@ -124,7 +124,6 @@ class LocalSearch:
                 tightest, found = start - begin, top if at_top else begin
             if end > begin:
                 begin = -(-end // alignment) * alignment
-        top = (self.ceiling - size) // alignment * alignment
-        if top >= begin and self.ceiling - begin < tightest:
-            return top if at_top else begin
-        return begin if found < 0 else found
+        if found >= 0:
+            return found
+        return max(begin, (self.ceiling - size) // alignment * alignment) if at_top else begin

@@ -109,3 +109,10 @@ def test_a_search_packs_what_fits_exactly() -> None:
     buffers = [Interval(0, 5, 300), Interval(0, 2, 700), Interval(3, 8, 400), Interval(3, 5, 300)]
     buffers += [Interval(6, 11, 300), Interval(6, 8, 300), Interval(9, 11, 700), Interval(12, 12, 1000)]
     assert search(Lifetimes(buffers)).peak == lower_bound(buffers) == 1000
+
+
+def test_many_buffers_that_are_all_small() -> None:
+    """None of them is large beside the bound, so the local search has nothing to begin with."""
+    random = Random(7)
+    buffers = [Interval(i, i + 100, 512 * random.randint(5, 6)) for i in range(300)]
+    assert lower_bound(buffers) <= search(Lifetimes(buffers), 512, effort=100_000).peak <= 1.1 * lower_bound(buffers)

@@ -38,6 +38,8 @@ BESIDES = {
     "insert-aipp": "makes the inputs images; the user says which and how",
     "select-outputs": "the user names the outputs",
     "convert-outputs": "the user names their types",
+    "select-implementation": "the user names types of operators that are to be fast and less exact",
+    "assign-streams": "ge-compiler runs it where a level and an option say so; it needs cycles, which a tool estimates",
     "fusion-rules": "runs rules of the user; those of this project are in passes of their own",
 }
 """Passes on models and graphs that no level runs, and why."""

@@ -497,8 +497,8 @@ _OM_FILE: dict[str, ErrorKind] = {
 _RUN_TIME: dict[str, ErrorKind] = {
     "GE6001": ErrorKind(
         "device is not available",
-        'OM files run on the simulated NPU, Runtime(device="npu"), which is the default.',
-        "Leave the device out, or name npu.",
+        "OM files run on the simulated chip that they were compiled for; another one has other instructions.",
+        "Leave the device out, name npu, or compile the model for this chip with --soc_version.",
     ),
     "GE6002": ErrorKind(
         "input is missing",

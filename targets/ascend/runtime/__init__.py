@@ -36,21 +36,23 @@ from ge.targets.ascend.runtime.inputs import Inputs, TensorInfo
 from ge.targets.ascend.runtime.model import Model, Outputs
 from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
 from ge.targets.ascend.runtime.taps import TapPoint
+from ge.targets.ascend.soc import soc_names
 
 __all__ = ["Model", "Outputs", "RunStatistics", "Runtime", "TapPoint", "TaskRun", "TensorInfo"]
 
-DEVICES = ("npu",)
-"""Where models run: ``npu`` is the simulated chip that the model was compiled for."""
+NPU = "npu"
+"""The device that is the simulated chip that a model was compiled for, whichever that is."""
 
 
 class Runtime:
     """Loads and runs OM models.
 
-    ``threads`` is how many runs of one model may be in progress at once (default: one for each processor); a run from
-    one more thread waits. With ``profile=False`` cycles are not counted. With ``strict``, memory begins as NaN instead
-    of zero and the simulator checks every access and every hazard. The streams of a model take turns in the order of
-    the file; with ``interleaving``, a seed, in another of the possible orders in each run. None of these changes a
-    result. Raises GE6001 for a device that does not exist, and GE2006 for fewer threads than one.
+    ``device`` is ``npu``, or the name of a chip: then models that were compiled for another are refused. ``threads`` is
+    how many runs of one model may be in progress at once (default: one for each processor); a run from one more thread
+    waits. With ``profile=False`` cycles are not counted. With ``strict``, memory begins as NaN instead of zero and the
+    simulator checks every access and every hazard. The streams of a model take turns in the order of the file; with
+    ``interleaving``, a seed, in another of the possible orders in each run. None of these changes a result. Raises
+    GE6001 for a device that does not exist, and GE2006 for fewer threads than one.
     """
 
     def __init__(
@@ -62,10 +64,11 @@ class Runtime:
         strict: bool = False,
         interleaving: int | None = None,
     ) -> None:
-        if device not in DEVICES:
-            raise GeError("GE6001", f"there is no device '{device}'; there is {', '.join(DEVICES)}")
+        if device != NPU and device not in soc_names():
+            raise GeError("GE6001", f"there is no device '{device}'; there is {', '.join((NPU, *soc_names()))}")
         if threads is not None and threads < 1:
             raise GeError("GE2006", f"{threads} threads cannot run a model; at least one is needed")
+        self.device = device
         self.threads = threads
         self.profile = profile
         self.strict = strict
@@ -74,9 +77,15 @@ class Runtime:
         self._loaded: tuple[tuple[Path, int, int], Model] | None = None
 
     def load(self, model: str | Path | bytes) -> Model:
-        """Load an OM file, given by its path or its bytes. Raises GE1001, and GE5001 to GE5008."""
+        """Load an OM file, given by its path or its bytes.
+
+        Raises GE1001, GE5001 to GE5011, and GE6001 for a model of another device.
+        """
+        found = read_model(model)
+        if self.device not in (NPU, found.soc):
+            raise GeError("GE6001", f"model '{found.name}' was compiled for {found.soc}, the device is {self.device}")
         options: dict[str, Any] = {"strict": self.strict, "threads": self.threads, "profile": self.profile}
-        return Model(read_model(model), interleaving=self.interleaving, **options)
+        return Model(found, interleaving=self.interleaving, **options)
 
     def run(self, model: str | Path | bytes | Model, inputs: Inputs, tap: Sequence[str] = ()) -> Outputs:
         """Run a model once and return its outputs by name, in the order of the model.

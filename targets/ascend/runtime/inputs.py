@@ -65,7 +65,8 @@ def named_inputs(inputs: Inputs, expected: Sequence[TensorInfo]) -> dict[str, An
     if unknown := next((name for name in given if name not in known), None):
         raise GeError("GE6003", f"the model has no input '{unknown}'; it has {_listed(expected)}")
     if missing := next((info for info in expected if info.name not in given), None):
-        raise GeError("GE6002", f"input '{missing.name}' is missing; the model has {_listed(expected)}")
+        names = ", ".join(f"'{name}'" for name in given) or "none"
+        raise GeError("GE6002", f"input {_described(missing)} is missing; given: {names}")
     return {info.name: _checked(given[info.name], info) for info in expected}
 
 
@@ -82,14 +83,18 @@ def _checked(value: Any, info: TensorInfo) -> Any:
     if info.dtype is None or info.shape is None:
         return value
     array = np.asarray(value)
-    if array.dtype.newbyteorder("=") != info.dtype:
-        what = f"element type {array.dtype.name}, the model wants {info.dtype.name}"
-        raise GeError("GE6005", f"input '{info.name}' has {what}")
-    if not info.fits(array.shape):
-        what = f"shape {list(array.shape)}, the model wants {info.sizes}"
-        raise GeError("GE6004", f"input '{info.name}' has {what}")
+    is_type = array.dtype.newbyteorder("=") == info.dtype
+    if not is_type or not info.fits(array.shape):
+        given = f"{array.dtype.name}{list(array.shape)}"
+        what = f"input '{info.name}' is {given}, the model wants {info.dtype.name}{info.sizes}"
+        raise GeError("GE6004" if is_type else "GE6005", what)
     return np.ascontiguousarray(array, info.dtype).reshape(array.shape)
 
 
 def _listed(expected: Sequence[TensorInfo]) -> str:
-    return ", ".join(f"'{info.name}'" for info in expected) or "no inputs"
+    return ", ".join(_described(info) for info in expected) or "no inputs"
+
+
+def _described(info: TensorInfo) -> str:
+    """An input by name, with its type and shape where it is an array."""
+    return f"'{info.name}'" if info.dtype is None else f"'{info.name}' ({info.dtype.name}{info.sizes})"

@@ -13,6 +13,7 @@ from ge.ir.errors import GeError
 from ge.ir.parser import parse_module
 from ge.targets.ascend.om.writer import model_bytes, write_module
 from ge.targets.ascend.runtime.launch import L2Cache
+from ge.targets.ascend.soc import soc_names
 
 SMALL = Path(__file__).parent / "om" / "inputs" / "small.mlir"
 X = np.array([-3, 2, -9, 1], np.float32)
@@ -64,6 +65,21 @@ def test_unknown_devices_are_refused() -> None:
     with pytest.raises(GeError) as error:
         Runtime(device="tpu")
     assert error.value.code == "GE6001"
+
+
+def test_a_device_runs_only_models_for_it(file: bytes) -> None:
+    assert Runtime("Ascend310P3").run(file, {"x": X})["y"].tolist() == Y
+    other = next(name for name in soc_names() if name != "Ascend310P3")
+    with pytest.raises(GeError, match=f"compiled for Ascend310P3, the device is {other}") as error:
+        Runtime(other).load(file)
+    assert error.value.code == "GE6001"
+
+
+def test_an_error_of_an_input_has_its_name_what_is_expected_and_what_is_given(file: bytes) -> None:
+    given = {"x": np.zeros((2, 2))}
+    assert error_of(file, given).what == "input 'x' is float64[2, 2], the model wants float32[4]"
+    assert error_of(file, {}).what == "input 'x' (float32[4]) is missing; given: none"
+    assert error_of(file, {"z": X}).what == "the model has no input 'z'; it has 'x' (float32[4])"
 
 
 def test_a_loaded_model_runs_often_and_keeps_nothing(file: bytes) -> None:

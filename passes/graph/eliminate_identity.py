@@ -41,8 +41,8 @@ class GraphEliminateIdentityPass(ModulePass):
     concat of one tensor; gather_channels of all channels in order; pooling over single elements; + 0, - 0, · 1, / 1.
 
     Joined: reshape of a reshape; transpose of a transpose; clip from 0 on is relu; a transpose that moves only
-    dimensions of size 1 is a reshape. A function of reshaped values, or of one and a constant row that the reshape
-    keeps, is the reshaped function of the values, so that it meets what made them, and reshapes meet each other.
+    dimensions of size 1 is a reshape. A function of reshaped values, or of one and a number or constant row that the
+    reshape keeps, is the reshaped function of the values: so it meets what made them, and reshapes meet each other.
     Dimensions of size 1 take no part in a slice: without them, its operand has fewer storage formats to differ in.
 
     Left alone: a pair of casts, of which the first may lose bits; an addition of zero that broadcasts its other
@@ -95,15 +95,14 @@ def before_equal_reshapes(op: BinaryOp) -> bool:
 
 @rewrite_rule(BinaryOp)
 def row_before_reshape(op: BinaryOp) -> bool:
-    """A function of a reshaped value that nothing else uses, and of a constant row along the last dimension."""
+    """A function of a reshaped value that nothing else uses, and of a number or a constant row along the last axis."""
     position = 0 if isinstance(op.a.owner, ReshapeOp) else 1
     reshaped, row = op.operands[position].owner, constant_array(op.operands[1 - position])
     if row is None or not isinstance(reshaped, ReshapeOp) or only_user(reshaped.y) is not op:
         return False
     before, after = shape_of(reshaped.x), shape_of(reshaped.y)
-    if not before or before[-1:] != after[-1:] or row.size != before[len(before) - 1] or row.shape[-1:] != after[-1:]:
-        return False
-    if shape_of(op.y) != after:
+    is_kept = before[-1:] == after[-1:] == row.shape[-1:] == (row.size,)
+    if not before or not (row.size == 1 or is_kept) or shape_of(op.y) != after:
         return False
     vector = constant(row.reshape(-1))
     sides = (reshaped.x, vector.y) if position == 0 else (vector.y, reshaped.x)

@@ -16,6 +16,7 @@ from ge.dialects.graph.fusing import number_of
 from ge.ir.rewriting import apply_rules, erase_if_unused, replace, rewrite_rule
 from ge.maths.layouts import C0
 from ge.passes.graph.chains import replace_chain
+from ge.passes.graph.eliminate_identity import row_before_reshape
 from ge.passes.graph.epilogue import only_user
 
 
@@ -29,7 +30,8 @@ class FoldTransposeMatmulPass(ModulePass):
        of it where axes of size 1 move, too;
     2. the same where other axes move, too: they still do, in a transposition that leaves the last two in order. Heads
        that are split are then a view (`propagate-layout`);
-    3. a product of the transpose and a number, between → the product first, so that the other cases see the transpose.
+    3. a product of the transpose and a number, between → the product first, so that the other cases see the transpose;
+       before a reshape, too, which splits the heads.
 
     Left alone:
 
@@ -43,7 +45,7 @@ class FoldTransposeMatmulPass(ModulePass):
     name = "fold-transpose-matmul"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        apply_rules(op, [fold, scale_before])
+        apply_rules(op, [fold, scale_before, row_before_reshape])
 
 
 @rewrite_rule(MatmulOp)

@@ -153,3 +153,19 @@ func.func @main(%x: tensor<3x1x5x1x16xf32>, %z: tensor<3x16xf32>) -> (tensor<3x1
   %b = graph.slice %z axis 0 start 1 size 1 : (tensor<3x16xf32>) -> tensor<1x16xf32>
   func.return %a, %b : tensor<3x1x1x1x16xf32>, tensor<1x16xf32>
 }
+
+// -----
+
+// A number goes before any reshape, unless it widens the result.
+// CHECK:       %[[M:.*]] = graph.binary mul %x, {{.*}} : (tensor<4x6xf32>, tensor<1xf32>) -> tensor<4x6xf32>
+// CHECK-NEXT:  graph.reshape %[[M]] : (tensor<4x6xf32>) -> tensor<8x3xf32>
+// CHECK:       %[[R:.*]] = graph.reshape %z
+// CHECK:       graph.binary mul %[[R]]
+func.func @main(%x: tensor<4x6xf32>, %z: tensor<f32>) -> (tensor<8x3xf32>, tensor<1xf32>) {
+  %r = graph.reshape %x : (tensor<4x6xf32>) -> tensor<8x3xf32>
+  %c = graph.constant dense<2.0> : tensor<f32>
+  %y = graph.binary mul %r, %c : (tensor<8x3xf32>, tensor<f32>) -> tensor<8x3xf32>
+  %s = graph.reshape %z : (tensor<f32>) -> tensor<1xf32>
+  %w = graph.binary mul %s, %c : (tensor<1xf32>, tensor<f32>) -> tensor<1xf32>
+  func.return %y, %w : tensor<8x3xf32>, tensor<1xf32>
+}

@@ -92,3 +92,19 @@ func.func @main(%a: tensor<2x3x32xf32>, %b: tensor<2x5x32xf32>, %v: tensor<2x32x
   %p = graph.matmul %k, %e : (tensor<2x32x5xf32>, tensor<2x5x3xf32>) -> tensor<2x32x3xf32>
   func.return %y, %z, %m, %q, %p : tensor<2x3x5xf32>, tensor<2x3x5xf32>, tensor<2x32x5xf32>, tensor<2x3x5xf32>, tensor<2x32x3xf32>
 }
+
+// -----
+
+// Case 3, with heads: the number goes before the reshape that splits them, which is a view then.
+// CHECK:       %[[S:.*]] = graph.binary mul %k, {{.*}} -> tensor<8x32xf32>
+// CHECK-NEXT:  %[[R:.*]] = graph.reshape %[[S]] : (tensor<8x32xf32>) -> tensor<8x2x16xf32>
+// CHECK-NEXT:  %[[T:.*]] = graph.transpose %[[R]] perm [1, 0, 2]
+// CHECK-NEXT:  graph.matmul %q, %[[T]] transpose_b
+func.func @main(%q: tensor<2x4x16xf32>, %k: tensor<8x32xf32>) -> tensor<2x4x8xf32> {
+  %r = graph.reshape %k : (tensor<8x32xf32>) -> tensor<8x2x16xf32>
+  %t = graph.transpose %r perm [1, 2, 0] : (tensor<8x2x16xf32>) -> tensor<2x16x8xf32>
+  %s = graph.constant dense<0.5> : tensor<f32>
+  %m = graph.binary mul %t, %s : (tensor<2x16x8xf32>, tensor<f32>) -> tensor<2x16x8xf32>
+  %y = graph.matmul %q, %m : (tensor<2x4x16xf32>, tensor<2x16x8xf32>) -> tensor<2x4x8xf32>
+  func.return %y : tensor<2x4x8xf32>
+}

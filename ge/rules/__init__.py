@@ -7,6 +7,7 @@
 | `checker`, `replacement_checker`, `operators` | names, operators, attributes and kinds; alternatives become variants |
 | `pattern` | a pattern as a graph |
 | `outline` | which operators a rule needs, so that those of no use to a model are not even read |
+| `reading` | what was read is kept as Python keeps compiled modules |
 | `compiler`, `writer`, `expressions` | a variant to a Python function, dispatched like the patterns written in Python |
 | `runtime`, `build`, `result_types` | what compiled rules call |
 | `instances`, `draws`, `element_types`, `proof` | models made from a pattern: does the rule keep their numbers? |

@@ -34,7 +34,7 @@ the function is (:attr:`CompiledRule.source` shows it)
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache, cached_property
 from itertools import permutations
 from pathlib import Path
@@ -50,6 +50,7 @@ from ge.rules.explain import explain
 from ge.rules.functions import FUNCTIONS
 from ge.rules.pattern import Variant
 from ge.rules.samples import DRAWS
+from ge.rules.syntax import RuleText
 from ge.rules.writer import Writer
 
 
@@ -123,7 +124,12 @@ def compile_rules(text: str, file: str) -> tuple[CompiledRule, ...]:
     """The same, anew with every call."""
     from ge.rules.parser import parse_rules  # loads lark, which many models need not
 
-    return tuple(map(CompiledRule, check_rules(parse_rules(text, file))))
+    return compile_read(parse_rules(text, file))
+
+
+def compile_read(rules: Sequence[RuleText]) -> tuple[CompiledRule, ...]:
+    """Rules that have been read, compiled. Raises GE3021."""
+    return tuple(map(CompiledRule, check_rules(rules)))
 
 
 NAMESPACE: dict[str, Any] = {

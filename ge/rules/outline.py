@@ -17,7 +17,8 @@ from xdsl.ir import Operation
 
 from ge.dialects.onnx import OP_CLASSES, Custom
 from ge.ir.rewriting import RewriteRule
-from ge.rules.compiler import CompiledRule, compile_rules, read_rules
+from ge.rules.compiler import CompiledRule, compile_read, compile_rules, read_rules
+from ge.rules.reading import kept_rule
 
 Choices: TypeAlias = "Iterable[frozenset[type[Operation]]]"
 """For each choice of the alternatives in a text, the operators of the text."""
@@ -45,7 +46,8 @@ class Outline:
     @cached_property
     def rules(self) -> tuple[CompiledRule, ...]:
         """The rule in full, a compiled rule for each choice of its alternatives. Raises GE3020 or GE3021."""
-        return compile_rules(self.text, self.file)
+        kept = kept_rule(self.file, self.name)
+        return compile_rules(self.text, self.file) if kept is None else compile_read([kept])
 
     @cached_property
     def rewrite(self) -> RewriteRule[Any]:

@@ -165,9 +165,11 @@ def print_run(facts: dict[str, Any]) -> None:
 def print_profile(tasks: Sequence[TaskRun]) -> None:
     """Print one line for each task: what it took."""
     total = sum(task.cycles for task in tasks) or 1
+    several = any(task.stream for task in tasks)
     rows = [
         [
             f"{task.operator} ({task.kind})",
+            *([str(task.stream)] if several else ()),
             "host" if task.on_host else f"{task.blocks} cores",
             "" if task.on_host else str(task.cycles),
             "" if task.on_host else f"{task.cycles / total:.1%}",
@@ -176,7 +178,7 @@ def print_profile(tasks: Sequence[TaskRun]) -> None:
         ]
         for task in tasks
     ]
-    print_table(["operator", "on", "cycles", "share", "moved", "simulation"], rows)
+    print_table(["operator", *(["stream"] if several else ()), "on", "cycles", "share", "moved", "simulation"], rows)
 
 
 def agreement_facts(agreements: Sequence[Agreement]) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
@@ -39,6 +40,7 @@ from ge.ir.attributes import WeightsAttr
 from ge.ir.errors import GeError
 from ge.ir.functions import body_of
 from ge.ir.notes import NATURAL, STRING, arguments, integers, returned, strings
+from ge.maths.streams import MAX_STREAMS
 
 
 @irdl_op_definition
@@ -157,7 +159,7 @@ class HostOp(IRDLOperation):
 
     def verify_(self) -> None:
         """Arguments agree with operands, and yielded values with results."""
-        check_natural("stream", self.stream)
+        check_number("stream", self.stream, MAX_STREAMS)
         arguments = [argument.type for argument in self.body.block.args]
         if arguments != [value.type for value in self.inputs]:
             raise VerifyException("the types of the region's arguments differ from those of the operands")
@@ -278,8 +280,8 @@ class LaunchOp(IRDLOperation):
 
     def verify_(self) -> None:
         """Numbers are not negative, and those of operands are numbers of operands."""
-        check_natural("cycles", self.cycles)
-        check_natural("stream", self.stream)
+        check_number("cycles", self.cycles)
+        check_number("stream", self.stream, MAX_STREAMS)
         if self.replaceable and len(self.outputs) != 1:
             raise VerifyException(f"{len(self.outputs)} results cannot be written over one operand")
         for number in self.replaceable:
@@ -287,10 +289,12 @@ class LaunchOp(IRDLOperation):
                 raise VerifyException(f"in_place {number}: there are {len(self.inputs)} operands")
 
 
-def check_natural(name: str, number: IntegerAttr | None) -> None:
-    """Raise VerifyException for a negative number."""
+def check_number(name: str, number: IntegerAttr | None, limit: float = math.inf) -> None:
+    """Raise VerifyException for a number that is negative, or not below the limit."""
     if number is not None and number.value.data < 0:
         raise VerifyException(f"{name} {number.value.data} is negative")
+    if number is not None and number.value.data >= limit:
+        raise VerifyException(f"{name} {number.value.data} is not below {limit}")
 
 
 PROGRAM_OPS: list[type[Operation]] = [ConstantOp, YieldOp, HostOp, FusionOp, LaunchOp]

@@ -15,11 +15,11 @@ from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation, irdl_op_definition, prop_def
 
 from ge.dialects.graph.base import Int, int_attr
-from ge.dialects.graph.program import HostOp, LaunchOp, check_natural
+from ge.dialects.graph.program import HostOp, LaunchOp, check_number
 from ge.ir.errors import GeError
 from ge.ir.functions import body_of
 from ge.ir.locations import where
-from ge.maths.streams import EventError, Step, check_events
+from ge.maths.streams import MAX_EVENTS, MAX_STREAMS, EventError, Step, check_events
 
 
 class EventOp(IRDLOperation):
@@ -32,9 +32,9 @@ class EventOp(IRDLOperation):
         super().__init__(properties={"event": int_attr(event), "stream": int_attr(stream)})
 
     def verify_(self) -> None:
-        """Numbers are not negative."""
-        check_natural("event", self.event)
-        check_natural("stream", self.stream)
+        """Numbers are those that there may be."""
+        check_number("event", self.event, MAX_EVENTS)
+        check_number("stream", self.stream, MAX_STREAMS)
 
 
 @irdl_op_definition

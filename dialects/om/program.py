@@ -32,7 +32,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ge.dialects.cube.kernel import MAX_BLOCKS
 from ge.dialects.om.values import NO_OFFSET, Area, result_area
-from ge.maths.streams import Step
+from ge.maths.streams import MAX_EVENTS, MAX_STREAMS, Step
 
 NO_TASK = "_no_task"
 """The attribute (true) of an operator that needs no task, because its result is its first operand."""
@@ -40,10 +40,6 @@ NO_TASK = "_no_task"
 _NO_IDENTIFIER = re.compile(r"[^A-Za-z0-9_]")
 
 Int = IntegerAttr.constr(i64)
-
-MAX_STREAMS = 1 << 6
-MAX_EVENTS = 1 << 16
-"""How many streams and events a model may have: more than it ever needs, so that a number beyond is an error."""
 
 
 def is_operator_attribute(attr: Attribute) -> bool:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ge.maths.streams import Machine, Schedule, Task, makespan, stream_choices, with_events
+from ge.maths.streams import Machine, Schedule, Task, assign_streams, makespan, with_events
 
-EFFORT = 2_000_000
+EFFORT = 500_000
 """How many tasks are placed in all tries together: a number and not a time, so that every machine finds the same."""
 
 
@@ -19,10 +19,11 @@ def share_cores(choices: Sequence[Sequence[Task]], machine: Machine, most: int =
 
     The choices of a task differ in cores and cycles; all need the same tasks. The first one is what a task takes that
     runs alone. Tried is, for each task, that all which may run beside it take another choice, and then each for itself;
-    what saves time is kept. So the result is never slower than the first choices in the best number of streams.
+    what saves time is kept, unless all together are no faster than the first choices, each in the streams of
+    :func:`ge.maths.streams.assign_streams`.
     """
     chosen = [0] * len(choices)
-    tasks = [each[0] for each in choices]
+    first = tasks = [each[0] for each in choices]
     schedule = _widest(tasks, machine, most)
     least = makespan(tasks, schedule, machine)
     tries = EFFORT // max(len(tasks), 1)
@@ -39,19 +40,19 @@ def share_cores(choices: Sequence[Sequence[Task]], machine: Machine, most: int =
             tasks, least = trial, time
             for index, choice in changed.items():
                 chosen[index] = choice
-    return chosen if least < _best(choices, machine, most) else [0] * len(choices)
+    saves = _time(tasks, machine, most) < _time(first, machine, most)
+    return chosen if saves else [0] * len(choices)
 
 
-def _best(choices: Sequence[Sequence[Task]], machine: Machine, most: int) -> int:
-    """The least time of the first choices."""
-    tasks = [each[0] for each in choices]
-    return makespan(tasks, stream_choices(tasks, machine, most)[0], machine)
+def _time(tasks: Sequence[Task], machine: Machine, most: int) -> int:
+    """What tasks take in the streams that they will be put into."""
+    return makespan(tasks, assign_streams(tasks, machine, most), machine)
 
 
 def _widest(tasks: Sequence[Task], machine: Machine, most: int) -> Schedule:
     """The fastest schedule of tasks that take no cores: what streams there are when cores are shared well."""
     free = [Task(task.cycles, 1, task.needs, task.start) for task in tasks]
-    found = stream_choices(free, Machine(len(tasks), machine.event_cycles), most)[0]
+    found = assign_streams(free, Machine(len(tasks), machine.event_cycles), most)
     return with_events(tasks, found.streams)
 
 

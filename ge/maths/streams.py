@@ -19,6 +19,10 @@ from random import Random
 
 Clock = tuple[int, ...]
 
+MAX_STREAMS = 1 << 6
+MAX_EVENTS = 1 << 16
+"""How many streams and events a program may have: more than it ever needs, so that a number beyond is an error."""
+
 
 @dataclass(frozen=True)
 class Task:

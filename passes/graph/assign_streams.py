@@ -15,7 +15,7 @@ from ge.dialects.graph.streams import program_steps
 from ge.ir.functions import body_of
 from ge.ir.rewrite_log import logger
 from ge.ir.rewriting import permit
-from ge.maths.streams import Schedule, makespan, stream_choices
+from ge.maths.streams import MAX_STREAMS, Schedule, makespan, stream_choices
 from ge.passes.graph.plan_memory import plan_memory
 from ge.passes.graph.program_time import ProgramTime, program_time
 from ge.targets.ascend.soc import load_soc
@@ -60,7 +60,7 @@ class AssignStreamsPass(ModulePass):
         longest = time.cycles_in_one_stream * (100 - self.gain)
         choices = [
             each
-            for each in stream_choices(time.tasks, time.machine, self.most)
+            for each in stream_choices(time.tasks, time.machine, min(self.most, MAX_STREAMS))
             if each.stream_count > 1 and 100 * makespan(time.tasks, each, time.machine) <= longest
         ]
         if not choices or not permit(self.name, program):

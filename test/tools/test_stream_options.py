@@ -21,7 +21,7 @@ from ge.targets.ascend.om.reader import read_model
 from ge.tools import ge_compiler
 from ge.tools.agreement import compare
 from ge.tools.reference import run_onnx
-from ge.tools.report import print_compilation
+from ge.tools.report import print_compilation, print_profile
 
 
 def inception(builder: ModelBuilder, x: str, channels: int) -> str:
@@ -147,6 +147,17 @@ def test_the_text_names_streams_and_cores(built: Callable[..., Built], capsys: p
     text = capsys.readouterr().out
     for part in ("launches on cores", "expected time", "against one stream on all cores", "before they were reduced"):
         assert part in text
+
+
+def test_a_profile_says_in_which_stream_a_task_ran(
+    built: Callable[..., Built], capsys: pytest.CaptureFixture[str]
+) -> None:
+    print_profile(Runtime().run(built().file, image()).statistics.tasks)
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert header.split()[:3] == ["operator", "stream", "on"]
+    assert {row.split()[2] for row in rows if "cores" in row} == set(map(str, range(built().streams["count"])))
+    print_profile(Runtime().run(built(SINGLE).file, image()).statistics.tasks)
+    assert "stream" not in capsys.readouterr().out
 
 
 def test_options_that_contradict_each_other_are_refused(model: Path) -> None:

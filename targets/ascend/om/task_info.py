@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from ge.dialects.om.program import MAX_EVENTS, MAX_STREAMS
-from ge.maths.streams import Step, check_events, clocks, interleaving
+from ge.maths.streams import MAX_EVENTS, MAX_STREAMS, Step, check_events, clocks, interleaving
 from ge.targets.ascend.om.conventions import RECORD_TASK, WAIT_TASK
 from ge.targets.ascend.om.model import Task
 from ge.targets.ascend.om.proto import task_pb2 as messages

@@ -210,3 +210,11 @@ func.func @main() {
   graph.wait event -1 stream 0
   func.return
 }
+
+// -----
+
+func.func @main() {
+  // expected-error@+1 {{stream 64 is not below 64}}
+  graph.record event 0 stream 64
+  func.return
+}

@@ -69,7 +69,7 @@ def test_no_interleaving_overwrites_a_value_before_its_last_use(seed: int, size:
         Replay(plan.memory_size, plan.weight_size).run(main(module), in_any_order(main(module), random))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 1 << 32))
 def test_any_event_that_is_taken_out_is_missed(seed: int) -> None:
     module = with_streams(seed, 12)

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import pairwise
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
 
 from ge.dialects.om.values import NO_OFFSET, value_bytes
 from ge.ir.errors import GeError
-from ge.ir.functions import body_of
 from ge.ir.locations import node_names
 from ge.ir.weights import atomic_write
+from ge.maths.ordering import lifetimes
 from ge.passes.graph.plan_memory import MemoryPlan
-from ge.passes.graph.program_work import program_work, value_roots
+from ge.passes.graph.program_work import program_work
 from ge.tools.console import megabytes
 
 WIDTH, HEIGHT = 1200, 600
@@ -58,22 +58,23 @@ class Rectangle:
 
 
 def rectangles(program: FuncOp, plan: MemoryPlan) -> list[Rectangle]:
-    """The values of the arena of a planned program, in the order in which they are made."""
-    operations = list(body_of(program).ops)
-    root = value_roots(program, operations)
-    steps: dict[Operation, int] = {op: step for step, op in enumerate(program_work(program).operations)}
-    last: dict[SSAValue, int] = {}
-    for op in operations:
-        for value in (*op.operands, *op.results):
-            if op in steps:
-                last[root[value]] = steps[op]
+    """The values of the arena of a planned program, in the order in which they are made.
+
+    A value ends where another one is written over it; one that the host reads ends before that.
+    """
+    work = program_work(program)
+    intervals = dict(zip(work.values, lifetimes(work.work, work.sizes, range(len(work.work))), strict=True))
+    next_in = {before: after for slot in plan.slots for before, after in pairwise(slot.values)}
     found: list[Rectangle] = []
-    for op, step in steps.items():
+    for op in work.operations:
         for number, value in enumerate(op.results):
-            size, offset = value_bytes(value.type), plan.offsets[value]
-            if size is not None and offset != NO_OFFSET and offset < plan.arena_size:
-                name = value.name_hint or f"{op.name}#{number}"
-                found.append(Rectangle(name, node_names(op), offset, size, step, last[value]))
+            size, offset, interval = value_bytes(value.type), plan.offsets[value], intervals[value]
+            if size is None or offset == NO_OFFSET or offset >= plan.arena_size:
+                continue
+            name = value.name_hint or f"{op.name}#{number}"
+            last = intervals[next_in[value]].start - 1 if value in next_in else interval.end
+            start, end = interval.start // 2, (last - 1) // 2
+            found.append(Rectangle(name, node_names(op), offset, size, start, max(start, end)))
     return found
 
 

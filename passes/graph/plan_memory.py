@@ -52,6 +52,15 @@ Planner: TypeAlias = Literal["best-fit", "greedy-by-size", "search"]
 
 
 @dataclass(frozen=True)
+class Slot:
+    """A piece of the arena: the values in it, each written over the one before, and when it is in use."""
+
+    values: tuple[SSAValue, ...]
+    interval: Interval
+    """In steps of two for each task: see :func:`ge.maths.ordering.lifetimes`."""
+
+
+@dataclass(frozen=True)
 class MemoryPlan:
     """Where everything lies, in bytes, and what the plan is worth."""
 
@@ -66,8 +75,13 @@ class MemoryPlan:
     """What the arena would take if every value had its own slot."""
     lower_bound: int
     """The most bytes that are live at one moment: no plan for this order of operations takes less."""
-    in_place: int
-    """How many results are written over an operand."""
+    slots: tuple[Slot, ...]
+    """The pieces of the arena."""
+
+    @property
+    def in_place(self) -> int:
+        """How many results are written over an operand."""
+        return sum(len(slot.values) - 1 for slot in self.slots)
 
     @property
     def memory_size(self) -> int:
@@ -119,19 +133,11 @@ def plan_memory(
         weight_size=weights.size,
         size_without_reuse=sum(work.sizes),
         lower_bound=lower_bound([slot.interval for slot in _slots(work)]),
-        in_place=sum(len(slot.values) - 1 for slot in slots),
+        slots=tuple(slots),
     )
 
 
-@dataclass(frozen=True)
-class _Slot:
-    """A piece of the arena: the values in it, each written over the one before, and when it is in use."""
-
-    values: tuple[SSAValue, ...]
-    interval: Interval
-
-
-def _slots(work: ProgramWork, kept: Collection[SSAValue] = ()) -> list[_Slot]:
+def _slots(work: ProgramWork, kept: Collection[SSAValue] = ()) -> list[Slot]:
     """The slots of a program; values of `kept` have one of their own for the whole run."""
     order = range(len(work.work))
     whole = (0, 2 * len(order))
@@ -144,14 +150,14 @@ def _slots(work: ProgramWork, kept: Collection[SSAValue] = ()) -> list[_Slot]:
     for value, place in zip(work.values, first, strict=True):
         members.setdefault(place, []).append(value)
     return [
-        _Slot(tuple(members[place]), interval)
+        Slot(tuple(members[place]), interval)
         for place, interval in place_lifetimes(first, intervals).items()
         if interval.size
     ]
 
 
 def _stream_lifetimes(
-    program: ProgramSteps, root: Mapping[SSAValue, SSAValue], slots: Sequence[_Slot]
+    program: ProgramSteps, root: Mapping[SSAValue, SSAValue], slots: Sequence[Slot]
 ) -> StreamLifetimes:
     """The lifetimes of the slots of the arena in a program of several streams.
 
@@ -217,7 +223,7 @@ def _over_limit(program: FuncOp, plan: MemoryPlan, limit: int) -> GeError:
     slots = _slots(work)
     moments = range(2 * len(work.work))
 
-    def live(moment: int) -> list[_Slot]:
+    def live(moment: int) -> list[Slot]:
         return [slot for slot in slots if slot.interval.start <= moment <= slot.interval.end]
 
     fullest = max(moments, key=lambda moment: sum(slot.interval.size for slot in live(moment)))

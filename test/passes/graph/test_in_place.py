@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
+from device_programs import build, main
 from onnx_models import ModelBuilder
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -21,6 +24,7 @@ from ge.passes.graph.check_memory import check_memory
 from ge.passes.graph.plan_memory import PlanMemoryPass, plan_memory
 from ge.targets.ascend.om.writer import model_bytes
 from ge.tools.compilation import PLAN, STAGES, WRITE, CompileOptions, import_static, run_stage
+from ge.tools.memory_picture import rectangles
 
 
 def network() -> ModelBuilder:
@@ -81,3 +85,16 @@ def test_a_convolution_over_what_it_reads_is_refused(compiled: tuple[ModuleOp, C
     with pytest.raises(GeError, match="is written over") as error:
         check_memory(main)
     assert error.value.code == "GE4023"
+
+
+def test_the_picture_shows_every_byte_once() -> None:
+    """Rectangles of the memory picture do not overlap, also where values are written over each other."""
+    over = 0
+    for seed in range(40):
+        program = main(build(Random(seed), 14))
+        plan = plan_memory(program)
+        over += plan.in_place
+        for a, b in combinations(rectangles(program, plan), 2):
+            at_one_time = a.start <= b.end and b.start <= a.end
+            assert not at_one_time or a.offset + a.size <= b.offset or b.offset + b.size <= a.offset
+    assert over >= 20

@@ -94,3 +94,31 @@ def test_an_operation_without_meaning_is_named() -> None:
     )
     with pytest.raises(GeError, match=r"arith\.negf"):
         run_module(module, {"x": 1.0})
+
+
+STREAMS = """%a = graph.host(%x) stream 0 : (tensor<2x3xf32>) -> tensor<2x3xf32> {
+    ^bb0(%i: tensor<2x3xf32>):
+      %r = onnx.Relu(%i) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      graph.yield %r : tensor<2x3xf32>
+    }
+    graph.record event 0 stream 0
+    graph.wait event 0 stream 1
+    %y = graph.host(%a) stream 1 : (tensor<2x3xf32>) -> tensor<2x3xf32> {
+    ^bb0(%i: tensor<2x3xf32>):
+      %r = onnx.Neg(%i) : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      graph.yield %r : tensor<2x3xf32>
+    }
+    func.return %y : tensor<2x3xf32>"""
+
+
+def test_streams_take_turns_in_the_order_of_the_program() -> None:
+    x = np.array([[-1, 2, 3], [4, -5, 6]], np.float32)
+    y = run_module(parse(STREAMS, "%x: tensor<2x3xf32>", "tensor<2x3xf32>"), {"x": x})["y"]
+    assert np.array_equal(y, -np.maximum(x, 0))
+
+
+def test_events_without_sense_do_not_run() -> None:
+    text = STREAMS.replace("graph.record event 0 stream 0", "")
+    with pytest.raises(GeError, match="event 0 is waited for, but nothing before records it") as error:
+        run_module(parse(text, "%x: tensor<2x3xf32>", "tensor<2x3xf32>"), {"x": np.zeros((2, 3), np.float32)})
+    assert error.value.code == "GE3024"

@@ -34,7 +34,7 @@ from ge.targets.ascend.om.container import (
 from ge.targets.ascend.om.kernel_store import pack_store, read_store
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.ascend.om.proto import task_pb2 as task
-from ge.targets.ascend.om.wire import decode_message, encode_message
+from ge.targets.ascend.om.wire import BYTES_PER_FIELD, MIN_FIELDS, decode_message, encode_message
 
 _SCHEMAS: Mapping[str, Descriptor] = {
     PartitionType.MODEL_DEF.name: cast(Descriptor, ir.ModelDef.DESCRIPTOR),
@@ -108,7 +108,8 @@ class _Reader:
         name = _kind_name(kind)
         if kind in _STORES and (kernels := self.kernels(data, offset)) is not None:
             return KernelStoreOp(name, kernels)
-        message = decode_message(data, _SCHEMAS[name]) if name in _SCHEMAS else None
+        max_fields = max(MIN_FIELDS, self.view.nbytes // BYTES_PER_FIELD)
+        message = decode_message(data, _SCHEMAS[name], max_fields) if name in _SCHEMAS else None
         return PartitionOp(name, self.weights(offset, data) if message is None else MessageAttr(message))
 
     def kernels(self, data: memoryview, offset: int) -> list[BinaryOp] | None:

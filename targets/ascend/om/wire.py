@@ -37,41 +37,85 @@ _LONG = 256
 Schema: TypeAlias = "Descriptor | None"
 
 
+MIN_FIELDS = 1 << 15
+"""How many fields are taken apart in a file of any size: some 5 MB of Python objects."""
+BYTES_PER_FIELD = 64
+"""A larger file may have one more field for so many bytes: what is made of it stays in proportion to it."""
+
+
 class _Inexact(Exception):
     """The bytes have no exact form as fields."""
+
+
+class _TooMany(Exception):
+    """There are more fields than memory is spent on."""
 
 
 # ---------------------------------------------------------------- reading
 
 
-def decode_message(data: memoryview, schema: Schema, depth: int = 0) -> Message | None:
-    """The fields in ``data``; None when they would not give the same bytes again."""
+def decode_message(data: memoryview, schema: Schema, max_fields: int = MIN_FIELDS) -> Message | None:
+    """The fields in ``data``; None when they would not give the same bytes again, or are more than ``max_fields``."""
     try:
-        message = Message(tuple(_fields(data, schema, depth)))
-    except _Inexact:
+        return _Decoder(max_fields).message(data, schema, 0)
+    except _TooMany:
         return None
-    return message if memoryview(encode_message(message, schema)) == data else None
 
 
-def _fields(data: memoryview, schema: Schema, depth: int) -> Iterator[tuple[str, Value]]:
-    position = 0
-    while position < data.nbytes:
-        tag, position = _read_varint(data, position)
-        number, wire = tag >> 3, tag & 7
-        field = None if schema is None else schema.fields_by_number.get(number)
-        name = str(number) if field is None else field.name
-        if wire == _VARINT:
-            value, position = _read_varint(data, position)
-            yield name, value - (1 << 64) if value >> 63 else value
-            continue
-        size = {_FIXED32: 4, _FIXED64: 8}.get(wire)
-        if wire == _BYTES:
-            size, position = _read_varint(data, position)
-        if size is None or position + size > data.nbytes:
-            raise _Inexact
-        content = data[position : position + size]
-        position += size
-        yield name, _bytes_value(content, field, depth) if wire == _BYTES else _fixed_value(content, field)
+class _Decoder:
+    """Takes one message apart."""
+
+    def __init__(self, max_fields: int) -> None:
+        self.left = max_fields
+
+    def message(self, data: memoryview, schema: Schema, depth: int) -> Message | None:
+        """The fields in ``data``; None when they would not give the same bytes again. Raises _TooMany."""
+        try:
+            message = Message(tuple(self.fields(data, schema, depth)))
+        except _Inexact:
+            return None
+        return message if memoryview(encode_message(message, schema)) == data else None
+
+    def count(self, fields: int) -> None:
+        """Account for some fields. Raises _TooMany."""
+        self.left -= fields
+        if self.left < 0:
+            raise _TooMany
+
+    def fields(self, data: memoryview, schema: Schema, depth: int) -> Iterator[tuple[str, Value]]:
+        """The fields of a message, in order."""
+        position = 0
+        while position < data.nbytes:
+            self.count(1)
+            tag, position = _read_varint(data, position)
+            number, wire = tag >> 3, tag & 7
+            if not number:
+                raise _Inexact
+            field = None if schema is None else schema.fields_by_number.get(number)
+            name = str(number) if field is None else field.name
+            if wire == _VARINT:
+                value, position = _read_varint(data, position)
+                yield name, value - (1 << 64) if value >> 63 else value
+                continue
+            size = {_FIXED32: 4, _FIXED64: 8}.get(wire)
+            if wire == _BYTES:
+                size, position = _read_varint(data, position)
+            if size is None or position + size > data.nbytes:
+                raise _Inexact
+            content = data[position : position + size]
+            position += size
+            yield name, self.bytes_value(content, field, depth) if wire == _BYTES else _fixed_value(content, field)
+
+    def bytes_value(self, content: memoryview, field: FieldDescriptor | None, depth: int) -> Value:
+        """What a run of bytes stands for: a message, a list of numbers, text, or nothing but bytes."""
+        if field is not None and field.message_type is not None:
+            message = self.message(content, field.message_type, depth + 1) if depth < _MAX_DEPTH else None
+            return _plain(content, text=False) if message is None else message
+        if field is not None and field.is_repeated and (field.type in _INTEGERS or _real_form(field)):
+            self.count(content.nbytes // 8)
+            numbers = _packed_numbers(content, field)
+            return _plain(content, text=False) if numbers is None else numbers
+        return _plain(content, text=True)
 
 
 def _read_varint(data: memoryview, position: int) -> tuple[int, int]:
@@ -109,17 +153,6 @@ def _real(content: memoryview, form: str) -> Real | None:
     if not np.isfinite(value):
         return None
     return Real(float(str(np.float32(value))) if form == "<f" else value)
-
-
-def _bytes_value(content: memoryview, field: FieldDescriptor | None, depth: int) -> Value:
-    """What a run of bytes stands for: a message, a list of numbers, text, or nothing but bytes."""
-    if field is not None and field.message_type is not None:
-        message = decode_message(content, field.message_type, depth + 1) if depth < _MAX_DEPTH else None
-        return _plain(content, text=False) if message is None else message
-    if field is not None and field.is_repeated and (field.type in _INTEGERS or _real_form(field)):
-        numbers = _packed_numbers(content, field)
-        return _plain(content, text=False) if numbers is None else numbers
-    return _plain(content, text=True)
 
 
 def _plain(content: memoryview, text: bool) -> Value:

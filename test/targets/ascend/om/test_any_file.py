@@ -24,7 +24,7 @@ from ge.targets.ascend.om.container import PartitionType, pack_container, read_c
 from ge.targets.ascend.om.kernel_store import pack_store
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.ascend.om.reader import read_model, read_module
-from ge.targets.ascend.om.wire import decode_message, encode_message
+from ge.targets.ascend.om.wire import MIN_FIELDS, decode_message, encode_message
 from ge.targets.ascend.om.writer import model_bytes, write_module
 from ge.tools import ge_run, ge_translate
 
@@ -159,6 +159,17 @@ def test_what_is_written_in_a_longer_way_stays_bytes() -> None:
     """Such as the number 1 in two bytes, half a field, or a group."""
     for data in (b"\x10\x81\x00", b"\x0a\x05abc", b"\x0b\x0c", b"\x80", b"\x10" + b"\xff" * 10 + b"\x01"):
         assert decode_message(memoryview(data), None) is None
+
+
+def test_what_has_too_many_fields_stays_bytes() -> None:
+    """Each takes a hundred times its size as an object; a file of more bytes may have more of them."""
+    data = field(900, 0, varint(1)) * (MIN_FIELDS + 1)
+    assert decode_message(memoryview(data), None) is None
+    message = decode_message(memoryview(data), None, MIN_FIELDS + 1)
+    assert message is not None and encode_message(message, None) == data
+    assert check_exact(packed([(0, data), (1, bytes(8))])) is not None
+    numbers = field(7, 2, field(6, 2, field(28, 2, bytes(8 * MIN_FIELDS + 8))))
+    assert decode_message(memoryview(numbers), FUNCTION) is None  # type: ignore[arg-type]
 
 
 def test_depth_has_an_end() -> None:

@@ -1,5 +1,6 @@
 """Device memory: weights are there for every run, what one run writes no other sees, and they are there once."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,10 @@ def test_each_view_has_the_weights_and_zeros_behind_them() -> None:
         assert view.size == memory.size and not view[weights.size :].any()
 
 
-def test_a_view_keeps_what_it_writes_to_itself() -> None:
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_a_view_keeps_what_it_writes_to_itself(in_memory: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not in_memory:  # as on systems without files in memory
+        monkeypatch.delattr(os, "memfd_create", raising=False)
     memory = DeviceMemory(memoryview(b"\1" * 512), 512, SOC)
     first, second = memory.view(), memory.view()
     first[:] = 7

@@ -63,14 +63,17 @@ class AssignStreamsPass(ModulePass):
             for each in stream_choices(time.tasks, time.machine, min(self.most, MAX_STREAMS))
             if each.stream_count > 1 and 100 * makespan(time.tasks, each, time.machine) <= longest
         ]
-        if not choices or not permit(self.name, program):
-            return
-        most_bytes = plan_memory(program).arena_size * (100 + self.memory) if self.memory >= 0 else None
+        limit = plan_memory(program).arena_size * (100 + self.memory) if choices and self.memory >= 0 else None
         for schedule in choices:
             write_streams(program, time, schedule)
-            if most_bytes is None or 100 * plan_memory(program).arena_size <= most_bytes:
-                _log(time, schedule)
-                return
+            if limit is None or 100 * plan_memory(program).arena_size <= limit:
+                break
+            erase_streams(program)
+        else:
+            return
+        if permit(self.name, program):
+            _log(time, schedule)
+        else:
             erase_streams(program)
 
 

@@ -255,6 +255,33 @@ def batch_normalization(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     return (x * factor.reshape(shape) + offset.reshape(shape)).astype(inputs[0].dtype, copy=False)
 
 
+def dequantize_linear(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """``(x - zero point) · scale`` in float32, of small integers: the difference is exact, the product rounded once.
+
+    Blocks, other types and what does not fit together are left to the reference.
+    """
+    x, scale, *others = inputs
+    zero = others[0] if others else None
+    if x.dtype.name not in ("int8", "uint8", "int16", "uint16") or scale.dtype != np.float32 or scale.ndim > 1:
+        return None
+    if op.attribute("block_size") or op.attribute("output_dtype") or (zero is not None and zero.dtype != x.dtype):
+        return None
+    axis = op.attribute("axis")
+    parts = [each for each in (scale, zero) if each is not None]
+    if any(each.size != 1 and (each.ndim != 1 or not -x.ndim <= axis < x.ndim) for each in parts):
+        return None
+    shape = [1] * x.ndim
+    if x.ndim and any(each.size != 1 for each in parts):
+        shape[axis] = -1
+        if any(each.size not in (1, x.shape[axis]) for each in parts):
+            return None
+    y = x.astype(np.float32)
+    if zero is not None and zero.any():
+        y -= zero.reshape(shape)
+    y *= scale.reshape(shape)
+    return y
+
+
 def gemm(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     """``alpha * A' B' + beta * C``."""
     a, b = widened(inputs[0]), widened(inputs[1])
@@ -327,6 +354,7 @@ KERNELS: Mapping[str, Kernel] = {
     "ConstantOfShape": constant_of_shape,
     "Conv": conv,
     "ConvTranspose": conv_transpose,
+    "DequantizeLinear": dequantize_linear,
     "Flatten": flatten,
     "GatherElements": gather_elements,
     "Gemm": gemm,

@@ -280,7 +280,7 @@ def minimum(a: Size, b: Size) -> Size:
     """The smaller of two sizes."""
     if isinstance(a, int) and isinstance(b, int):
         return min(a, b)
-    low, high = bounds(a - b)
+    low, high = _difference(a, b)
     if low is not None and low >= 0:
         return b
     if high is not None and high <= 0:
@@ -292,7 +292,7 @@ def maximum(a: Size, b: Size) -> Size:
     """The greater of two sizes."""
     if isinstance(a, int) and isinstance(b, int):
         return max(a, b)
-    low, high = bounds(a - b)
+    low, high = _difference(a, b)
     if low is not None and low >= 0:
         return a
     if high is not None and high <= 0:
@@ -325,21 +325,17 @@ def differ(a: Size, b: Size) -> bool:
     """Whether two sizes are certainly different."""
     if a == b:
         return False
-    if _share_symbols(a, b):
-        low, high = bounds(a - b)
-        return (low is not None and low > 0) or (high is not None and high < 0)
+    low, high = _difference(a, b)
+    return (low is not None and low > 0) or (high is not None and high < 0)
+
+
+def _difference(a: Size, b: Size) -> Interval:
+    """Bounds of ``a - b``, from those of each where no symbol is in both: then the difference tells no more."""
+    if isinstance(a, Expression) and isinstance(b, Expression) and not a.symbols.isdisjoint(b.symbols):
+        return bounds(a - b)
     (a_low, a_high), (b_low, b_high) = bounds(a), bounds(b)
-    return _is_below(a_high, b_low) or _is_below(b_high, a_low)
-
-
-def _share_symbols(a: Size, b: Size) -> bool:
-    """Whether two sizes depend on the same symbol, so that their difference is better known than each of them."""
-    return isinstance(a, Expression) and isinstance(b, Expression) and not a.symbols.isdisjoint(b.symbols)
-
-
-def _is_below(high: int | None, low: int | None) -> bool:
-    """Whether an upper bound of one size is below a lower bound of another."""
-    return high is not None and low is not None and high < low
+    low = None if a_low is None or b_high is None else a_low - b_high
+    return low, None if a_high is None or b_low is None else a_high - b_low
 
 
 _MAX_CALLS = 6

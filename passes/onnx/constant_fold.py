@@ -97,7 +97,7 @@ def _known_results(op: OnnxOp, max_growth: int, max_bytes: int) -> list[Any] | N
     """The results of an operation, None for an absent one; None when they are not known or shall not be folded."""
     if (known := _SHAPE_RULES.get(op.op_type)) is not None and not op.domain and (array := known(op)) is not None:
         return [array]
-    if op.regions or op.is_random or not all(isinstance(value.owner, Constant) for value in op.operands):
+    if not all(isinstance(value.owner, Constant) for value in op.operands) or op.regions or op.is_random:
         return None
     if not all(ranked(result) is not None or result.type == ABSENT for result in op.results):
         return None

@@ -7,6 +7,7 @@ import onnx
 import onnxruntime
 import pytest
 from onnx import helper
+from onnx.reference import ReferenceEvaluator
 from onnx_models import F16, F32, assert_close, run_reference
 
 from ge.dialects.onnx.kernels import KERNELS
@@ -112,9 +113,36 @@ def test_every_kernel_is_tested() -> None:
         "Resize",
         "NonMaxSuppression",
         "ConstantOfShape",
+        "DequantizeLinear",
         "GatherElements",
         "QLinearConv",
     } == set(KERNELS)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.int32])
+@pytest.mark.parametrize(
+    ("shape", "axis", "parts"),
+    [((2, 3, 4), 1, (3,)), ((2, 3, 4), -1, (4,)), ((2, 3), 0, ()), ((5,), 0, (1,)), ((), 0, ()), ((0, 3), 1, (3,))],
+)
+@pytest.mark.parametrize("zero", ["none", "all zero", "some"])
+def test_dequantize_linear_keeps_every_bit(dtype: type, shape: Shape, axis: int, parts: Shape, zero: str) -> None:
+    """The reference subtracts and multiplies in the same order; 32-bit integers, which do not fit, are its own."""
+    rng = np.random.default_rng(7)
+    limits = np.iinfo(dtype)
+    x = rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    scale = rng.standard_normal(parts).astype(np.float32)
+    inputs = {"x": x, "s": scale}
+    if zero != "none":
+        inputs["z"] = np.asarray(rng.integers(limits.min // 2, limits.max // 2, parts) * (zero == "some"), dtype)
+    node = helper.make_node("DequantizeLinear", list(inputs), ["y"], axis=axis)
+    types = {name: helper.np_dtype_to_tensor_dtype(np.asarray(value).dtype) for name, value in inputs.items()}
+    infos = [helper.make_tensor_value_info(name, types[name], np.shape(value)) for name, value in inputs.items()]
+    graph = helper.make_graph([node], "g", infos, [helper.make_empty_tensor_value_info("y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 23)], ir_version=11)
+    got = run_module(import_model(model), inputs)["y"]
+    reference: Any = ReferenceEvaluator(model)
+    want = np.asarray(reference.run(None, inputs)[0])
+    assert (got.dtype, got.shape, got.tobytes()) == (want.dtype, want.shape, want.tobytes())
 
 
 @pytest.mark.parametrize("shape", [[2, 3], [0, 3], []])

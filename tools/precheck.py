@@ -23,7 +23,8 @@ from ge.dialects.onnx.shapes.input_shapes import Asked
 from ge.ir.errors import ERRORS, GeError
 from ge.ir.rewrite_log import observe
 from ge.lowering.onnx_to_graph.host import STANDARD
-from ge.targets.onnx.adapters.graphs import graphs_of, node_label
+from ge.passes.onnx.select_outputs import split_names
+from ge.targets.onnx.adapters.graphs import Owner, graphs_of, inner_graphs, node_label, reads
 from ge.targets.onnx.adapters.schemas import histories
 from ge.targets.onnx.custom_nodes import check_custom_node
 from ge.targets.onnx.graph_importer import graph_inputs
@@ -103,7 +104,7 @@ def precheck(options: CompileOptions) -> Precheck:
         model = open_model(options.model)
     except GeError as error:
         return Precheck(name, (_finding(error),))
-    findings = [*_check_opsets(model), *_check_data(model), *_check_nodes(model)]
+    findings = [*_check_opsets(model), *_check_data(model), *_check_nodes(model, options.outputs)]
     findings += _check_inputs(model.proto.graph, options.input_shapes, name)
     if not findings:
         with observe(switches=options.switches):
@@ -157,23 +158,49 @@ def _tensors(graph: GraphProto) -> Iterator[TensorProto]:
             yield from attribute.tensors
 
 
-def _check_nodes(model: ModelFile) -> Iterator[Finding]:
-    """GE1017, GE4001: nodes that are not valid at their opset, and operators that nothing defines."""
+def _check_nodes(model: ModelFile, outputs: str) -> Iterator[Finding]:
+    """GE1017, GE4001: nodes that are not valid at their opset, and operators that nothing defines.
+
+    What ``outputs`` (:attr:`CompileOptions.outputs`) do not need may be of any operator.
+    """
     functions = {(function.domain, function.name) for function in model.proto.functions}
     outer = _versions(model.proto)
     for owner in (model.proto.graph, *model.proto.functions):
         versions = outer if isinstance(owner, GraphProto) else {**outer, **_versions(owner)}
-        for graph in graphs_of(cast(GraphProto, owner)):
-            for node in graph.node:
-                if (node.domain, node.op_type) not in functions:
-                    yield from _check_node(node, versions)
+        for node, is_needed in _nodes(owner, outputs if owner is model.proto.graph else ""):
+            if (node.domain, node.op_type) not in functions:
+                yield from _check_node(node, versions, is_needed)
 
 
-def _check_node(node: NodeProto, versions: Mapping[str, int]) -> Iterator[Finding]:
+def _nodes(owner: Owner, outputs: str) -> Iterator[tuple[NodeProto, bool]]:
+    """The nodes of a graph or function, and of the graphs in it, and whether outputs need them; all, without any."""
+    needed = _needed(owner, split_names(outputs)) if outputs else [True] * len(owner.node)
+    for node, is_needed in zip(owner.node, needed, strict=True):
+        yield node, is_needed
+        for inner in inner_graphs(node):
+            yield from ((each, is_needed) for graph in graphs_of(inner) for each in graph.node)
+
+
+def _needed(owner: Owner, outputs: Sequence[str]) -> list[bool]:
+    """Whether outputs, named as ``node:0`` or by their own names, need each of the nodes of a graph."""
+    wanted = {*outputs}
+    for label in {text.rpartition(":")[0] for text in outputs}:
+        wanted.update(name for node in owner.node if node_label(node) == label for name in node.output)
+    needed: list[bool] = []
+    for node in reversed(owner.node):
+        needed.append(not wanted.isdisjoint(node.output))
+        if needed[-1]:
+            wanted.update(node.input, *map(reads, inner_graphs(node)))
+    return needed[::-1]
+
+
+def _check_node(node: NodeProto, versions: Mapping[str, int], is_needed: bool) -> Iterator[Finding]:
     domain = "" if node.domain == STANDARD else node.domain
     opset = versions.get(domain)
     about: dict[str, Any] = {"operator": node.op_type, "domain": domain, "opset": opset, "node": node_label(node)}
     if _is_unknown(node.op_type, domain):
+        if not is_needed:
+            return
         what = f"operator {node.op_type} of domain '{domain or STANDARD}' is not known"
         yield _finding(GeError("GE4001", what, why="Nothing says what it computes."), **about)
     elif (definition := registered(domain, node.op_type)) is not None:

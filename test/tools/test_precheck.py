@@ -164,6 +164,35 @@ def test_functions_of_the_model_are_known(tmp_path: Path) -> None:
     assert [each.operator for each in check(model, tmp_path).findings] == ["Unknown"]
 
 
+def test_what_other_outputs_do_not_need_may_be_unknown(tmp_path: Path) -> None:
+    """Operators behind the outputs asked for are no problem, those before them are; also in branches."""
+    info = helper.make_tensor_value_info
+    y = info("y", TensorProto.FLOAT, [1, 3])
+    branches: dict[str, Any] = {
+        f"{name}_branch": helper.make_graph(
+            [helper.make_node(op, ["r"], ["y"], f"in_{name}", domain=domain)], name, [], [y]
+        )
+        for name, op, domain in (("then", "Relu", ""), ("else", "Foo", "my"))
+    }
+    model = model_of(
+        helper.make_node("Relu", ["x"], ["r"], "first"),
+        helper.make_node("ReduceSum", ["r"], ["s"], "sum", keepdims=0),
+        helper.make_node("Cast", ["s"], ["c"], "cond", to=TensorProto.BOOL),
+        helper.make_node("If", ["c"], ["b"], "branches", **branches),
+        helper.make_node("Bar", ["b"], ["y"], "last", domain="my"),
+        my=1,
+    )
+    onnx.save(model, tmp_path / "model.onnx")
+
+    def nodes(outputs: str) -> list[str]:
+        findings = precheck(CompileOptions(tmp_path / "model.onnx", outputs=outputs)).findings
+        return [finding.node for finding in findings if finding.severity == "error"]
+
+    assert nodes("") == nodes("y") == nodes("last:0") == ["in_else", "last"]
+    assert nodes("branches:0") == nodes("b") == ["in_else"]
+    assert nodes("first:0") == nodes("r;s") == []
+
+
 def test_options(tmp_path: Path) -> None:
     with pytest.raises(GeError) as error:
         ge_compiler.run(["--model=x", "--check_report=y"])

@@ -156,6 +156,7 @@ YUV = {"input_format": "YUV420SP_U8"}
         ("aipp_op { aipp_mode }", "GE2042", ":1:21", "expected ':', got '}'"),
         ("aipp_op { crop: 1.2.3 }", "GE2042", ":1:17", "expected a name or a number, got '1.2.3'"),
         ("aipp { }", "GE2042", ":1:1", "'aipp' means nothing"),
+        ("aipp_op { crop: \x1c!\u2028 }", "GE2042", ":1:18", "expected a name or a number, got '!'"),
         (text(input_format="RGB888_U8", crop_sise_w=3), "GE2042", ":4:3", "near it are 'crop_size_w'"),
         (text(input_format="RGB888_U8", crop=True) + "\n", "GE2043", ":4:3", "'src_image_size_h' is missing"),
         (text(input_format="RGB888"), "GE2042", ":3:17", "one of YUV420SP_U8, XRGB8888_U8, RGB888_U8, YUV400_U8"),

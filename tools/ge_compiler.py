@@ -98,7 +98,7 @@ def check(options: CompileOptions, facts: dict[str, Any], form: str, file: str |
 
 
 def run(args: Sequence[str]) -> None:
-    """Run ge-compiler; errors are raised, with ``--json`` form as JSON."""
+    """Run ge-compiler; errors are raised, or with ``--json`` printed as JSON."""
     if not _wants_json(args):
         _run(args, {})
         return
@@ -210,7 +210,7 @@ def _long_form(argument: str) -> str:
 
 
 def shape_facts(options: CompileOptions, form: str) -> dict[str, Any]:
-    """What is known of every value of the imported model; form at once as text, in case it does not compile."""
+    """What is known of every value of the imported model; printed at once as text, in case it does not compile."""
     rows = shape_rows(import_model(options.model, options.input_shapes))
     if form == "text":
         print_table(HEADER, rows, left=range(len(HEADER)))

@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -65,14 +66,26 @@ def print_operators(name: str, result: dict[str, Any]) -> None:
             print(f"{op:36}", *(f"{count:12}" for count in counts))
 
 
-def run(models: Sequence[Path], folder: Path, options: argparse.Namespace) -> None:
+@contextmanager
+def place_for(folder: Path | None) -> Iterator[Path]:
+    """Where the optimised models of one model go: a folder that is kept, or one that is not, since they are large."""
+    if folder is not None:
+        yield folder
+        return
+    with TemporaryDirectory() as temporary:
+        yield Path(temporary)
+
+
+def run(models: Sequence[Path], options: argparse.Namespace) -> None:
     results: dict[str, dict[str, Any]] = {"models": {}, "traffic": {}}
     if options.json and options.json.is_file():
         results.update(json.loads(options.json.read_text()))
     for model in models:
         if model.stem in results["models"]:
             continue
-        result = results["models"][model.stem] = compare_on(model, folder, options.tools, options.repeat, options.limit)
+        with place_for(options.folder) as folder:
+            result = compare_on(model, folder, options.tools, options.repeat, options.limit)
+        results["models"][model.stem] = result
         print(document.line(model.stem, result), flush=True)
         if options.operators:
             print_operators(model.stem, result)
@@ -106,12 +119,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="keep the results in this file, and go on behind them")
     parser.add_argument("--no-document", action="store_true", help="do not write the page")
     options = parser.parse_args()
-    models = find_models(options.models, options.names)
-    if options.folder is not None:
-        run(models, options.folder, options)
-        return
-    with TemporaryDirectory() as folder:
-        run(models, Path(folder), options)
+    run(find_models(options.models, options.names), options)
 
 
 if __name__ == "__main__":

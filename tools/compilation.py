@@ -1,7 +1,6 @@
 """The pipeline of ge-compiler: an ONNX model to an OM file, stage by stage.
 
-Each stage is a list of passes, and its result can be written as text (``--debug=DIR``): ``01-onnx.mlir``,
-``02-onnx-optimised.mlir``, ... All stage files share one file of weights.
+Each stage is a list of passes, and its result can be written as text (``--debug=DIR``, :mod:`ge.tools.stage_files`).
 """
 
 from __future__ import annotations
@@ -10,10 +9,8 @@ import resource
 import shlex
 import sys
 import time
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from io import StringIO
 from pathlib import Path
 from typing import cast
 
@@ -26,11 +23,9 @@ from ge.dialects.graph.program import ONE_STREAM_CYCLES, main_function
 from ge.dialects.om import GraphOp
 from ge.dialects.onnx.shapes.input_shapes import Asked, Range
 from ge.ir.errors import GeError
-from ge.ir.printer import GePrinter
 from ge.ir.registry import context, registry
 from ge.ir.rewrite_log import RewriteLog, Switches, current_log, logger, observe
 from ge.ir.verifier import verify_module
-from ge.ir.weights import WeightsMode, WeightsWriter, atomic_write
 from ge.lowering.program_to_om.source_graph import attach_graph, source_graph
 from ge.passes.graph.plan_memory import MemoryPlan, Planner, plan_memory
 from ge.passes.graph.program_time import ProgramTime, program_time
@@ -55,6 +50,7 @@ from ge.tools.operator_log import Row, host_reasons, operator_rows
 from ge.tools.pipeline import PassRunner, parse_pipeline
 from ge.tools.progress import Progress, Silent
 from ge.tools.recovery import run_optional
+from ge.tools.stage_files import stage_files
 from ge.tools.traffic import access_bytes
 
 
@@ -419,30 +415,3 @@ def _examine(program: ModuleOp, options: CompileOptions, unfused_bytes: int, rea
         access_bytes=after,
         unfused_access_bytes=unfused_bytes,
     )
-
-
-@contextmanager
-def stage_files(folder: Path | None) -> Generator[Callable[[int, str, ModuleOp], None]]:
-    """A function that writes one stage file into ``folder``; without a folder it does nothing. Raises GE1003.
-
-    The weights of all stages are written when the block ends, also by an error: the stages before it stay readable.
-    """
-    if folder is None:
-        yield lambda number, name, module: None
-        return
-    weights = WeightsWriter(WeightsMode.FILE, folder, "model.weights")
-
-    def write(number: int, name: str, module: ModuleOp) -> None:
-        text = StringIO()
-        GePrinter(text, weights_writer=weights).print_op(module)
-        with atomic_write(folder / f"{number:02}-{name}.mlir") as stream:
-            stream.write(text.getvalue().encode() + b"\n")
-
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        try:
-            yield write
-        finally:
-            weights.finish()
-    except OSError as error:
-        raise GeError("GE1003", f"cannot write to '{folder}': {error.strerror or error}", str(folder)) from error

@@ -8,7 +8,8 @@ largest value inside the model passes: where nearly equal numbers are subtracted
 
 On models of ONNX both runs are by onnxruntime where it is installed and takes both modules, otherwise by definition.
 After a pass that left the module as it was, or as one that computes the same by the same operations
-(:mod:`ge.tools.formulas`), there is nothing to run.
+(:mod:`ge.tools.formulas`), there is nothing to run; after others, what is ahead of the changes is not run again
+(:mod:`ge.tools.partial_runs`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.passes import ModulePass
 
 from ge.ir.errors import GeError
@@ -30,9 +31,10 @@ from ge.maths.hostile import KINDS, largest_finite
 from ge.tools.agreement import FLOAT32_TOLERANCE, MAX_RELATIVE
 from ge.tools.arrays import InputInfo
 from ge.tools.execute import Executable, OnnxExecutable, executable
-from ge.tools.formulas import same_formulas
+from ge.tools.formulas import Formulas, output_numbers
 from ge.tools.input_draws import Draw, Draws, draw_for
 from ge.tools.onnxruntime_executable import OnnxRuntimeExecutable, fastest, values_inside
+from ge.tools.partial_runs import PartialRuns
 from ge.tools.stepwise import NamedValue, named_values
 
 Position: TypeAlias = tuple[int, ...]
@@ -52,12 +54,14 @@ class NumericsCheck:
     passes: int = 0
     """How many passes were seen."""
     judged: int = 0
-    """After how many of them the module ran, because they changed its operations."""
+    """How many of them changed the operations that the outputs are computed by."""
     draws: Draws = field(default_factory=lambda: Draws([], {}, []))
     _before: ModuleOp | None = None
     _half: bool = False
     _fast: bool = False
     """Whether onnxruntime ran the module before."""
+    _formulas: Formulas = field(default_factory=Formulas)
+    _parts: PartialRuns = field(default_factory=PartialRuns)
 
     def __call__(self, each: ModulePass | None, module: ModuleOp) -> None:
         """Run a module and compare. Raises GE3014, GE3018, or what running it raises."""
@@ -69,9 +73,7 @@ class NumericsCheck:
                 return
             if _states_shapes(self._before, module):
                 self._start(self._before, executable(module).inputs)
-            if not same_formulas(self._before, module):
-                self.judged += 1
-                self._check(each.name, module, self._before)
+            self._compare(each.name, module, self._before)
         self._before = module.clone()
 
     def report(self) -> str:
@@ -95,27 +97,56 @@ class NumericsCheck:
             self.draws = draw_for(module, program, inputs or program.inputs, self.seed)
         self._fast = isinstance(program, OnnxRuntimeExecutable)
         self._half = program.half
-        if not self.draws.kept:
-            refusals = list(self.draws.refused.values())
-            why = f"it refuses what is drawn: {refusals[-1].what}" if refusals else "its outputs have no finite number"
-            what = f"none of {len(KINDS)} draws of inputs can be judged: {why}"
-            raise GeError("GE3018", what, refusals[-1].where if refusals else None)
+        self._parts = PartialRuns()
+        self._require_draws()
 
-    def _check(self, name: str, module: ModuleOp, before: ModuleOp) -> None:
-        program = self._program(name, module, before)
-        half = self._half or program.half
-        for draw in self.draws.kept:
-            try:
-                outputs = draw.run(program)
-            except GeError as error:
-                what = f"pass '{name}': the module does not run any more: {error.what}"
-                raise GeError("GE3014", what, error.where) from error
+    def _require_draws(self) -> None:
+        """Raise GE3018 when no draw can be judged."""
+        if self.draws.kept:
+            return
+        refusals = list(self.draws.refused.values())
+        why = f"it refuses what is drawn: {refusals[-1].what}" if refusals else "its outputs have no finite number"
+        what = f"none of {len(KINDS)} draws of inputs can be judged: {why}"
+        raise GeError("GE3018", what, refusals[-1].where if refusals else None)
+
+    def _compare(self, name: str, module: ModuleOp, before: ModuleOp) -> None:
+        """Compare a module with the one before, unless all outputs are the same formulas."""
+        old, new = self._formulas.of(before), self._formulas.of(module)
+        if old is not None and new is not None and output_numbers(before, old) == output_numbers(module, new):
+            return
+        self.judged += 1
+        results = None if old is None or new is None else self._run_part(module, new, frozenset(old.values()))
+        half = self._half
+        if results is None:
+            program = self._program(name, module, before)
+            half |= program.half
+            results = [self._run(name, program, draw) for draw in self.draws.kept]
+            self._half = program.half
+        for draw, outputs in zip(self.draws.kept, results, strict=True):
             for (output, wanted), found in zip(draw.outputs.items(), outputs.values(), strict=True):
                 position = difference(found, wanted, half=half, strict=draw.kind not in ("large", "mixed"))
                 if position is not None:
                     self._report(name, output, position, found, draw, module, before, half)
             draw.outputs = outputs
-        self._half = program.half
+
+    def _run_part(
+        self, module: ModuleOp, numbers: Mapping[SSAValue, int], before: frozenset[int]
+    ) -> list[dict[str, Any]] | None:
+        """The outputs for all draws by onnxruntime, from what is known on; None when that is not possible."""
+        if not self._fast:
+            return None
+        try:
+            return self._parts.run(module, numbers, before, self.draws.kept)
+        except GeError:  # as a whole it may run, or else that is the error
+            return None
+
+    def _run(self, name: str, program: Executable, draw: Draw) -> dict[str, Any]:
+        """The outputs for a draw. Raises GE3014 when the program does not run on it."""
+        try:
+            return draw.run(program)
+        except GeError as error:
+            what = f"pass '{name}': the module does not run any more: {error.what}"
+            raise GeError("GE3014", what, error.where) from error
 
     def _program(self, name: str, module: ModuleOp, before: ModuleOp) -> Executable:
         """What runs the module now. If it is not what ran the one before, that one runs again, by definition."""
@@ -129,10 +160,18 @@ class NumericsCheck:
         if isinstance(program, OnnxExecutable) and isinstance(fast := fastest(module), OnnxRuntimeExecutable):
             return fast
         self._fast = False
-        judge = executable(before)
-        for draw in self.draws.kept:
-            draw.outputs = draw.run(judge)
+        self._judge_again(executable(before))
         return program
+
+    def _judge_again(self, program: Executable) -> None:
+        """Run by definition what ran by onnxruntime before. Raises GE3018 when that refuses all that this took."""
+        for draw in list(self.draws.kept):
+            try:
+                draw.outputs = draw.run(program)
+            except GeError as error:
+                self.draws.kept.remove(draw)
+                self.draws.refused[draw.kind] = error
+        self._require_draws()
 
     def _report(
         self,

@@ -26,7 +26,7 @@ from xdsl.utils.arg_spec import parse_spec
 from xdsl.xdsl_opt_main import VersionAction, xDSLOptMain
 
 import ge
-from ge.ir.collection import collection_paused
+from ge.ir.collection import collection_paused, set_aside, take_back
 from ge.ir.errors import GeError
 from ge.ir.parser import decode_text, parse_text
 from ge.ir.printer import Locations, print_module
@@ -213,7 +213,9 @@ class GeOpt(xDSLOptMain):
         if format == "mlir":
             self._run_text(path)
         else:
-            module = cli.read_binary(path, format)
+            with collection_paused():
+                module = cli.read_binary(path, format)
+                set_aside()
             self.runner.verify_first = format != "onnx"  # the importer has checked each operation
             self.runner.run(self.ctx, module, self.passes)
             self.write(module)
@@ -395,14 +397,23 @@ def _add_checking_arguments(arg_parser: argparse.ArgumentParser) -> None:
 
 def run(args: Sequence[str]) -> None:
     """Run ge-opt; errors are raised."""
-    with collection_paused():  # loading the passes makes what stays
+    try:
+        _run_to_the_end(args)
+    finally:
+        take_back()
+
+
+def _run_to_the_end(args: Sequence[str]) -> None:
+    """Run ge-opt in a process that ends with it."""
+    with collection_paused():
         driver = GeOpt(args)
+        set_aside()
     driver.run()
 
 
 def main(args: Sequence[str] | None = None) -> None:
     """Entry point of the command ``ge-opt``."""
-    cli.run_main(run, args)
+    cli.run_main(_run_to_the_end if args is None else run, args)
 
 
 if __name__ == "__main__":

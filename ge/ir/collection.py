@@ -37,3 +37,13 @@ def collection_rare() -> Generator[None]:
         yield
     finally:
         gc.set_threshold(first, *others)
+
+
+def set_aside() -> None:
+    """Let the collector look no more at what there is now: for commands, which have it to their end anyway."""
+    gc.freeze()
+
+
+def take_back() -> None:
+    """Let the collector look at everything again."""
+    gc.unfreeze()

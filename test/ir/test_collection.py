@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
-from ge.ir.collection import collection_paused, collection_rare
+from ge.ir.collection import collection_paused, collection_rare, set_aside, take_back
+from ge.ir.errors import GeError
+from ge.tools import ge_opt
 
 
 @pytest.fixture(autouse=True)
@@ -37,3 +40,22 @@ def test_rare_is_never_more_often_than_before(before: int, inside: int) -> None:
         assert gc.get_threshold() == (inside, 10, 10)
         raise KeyError
     assert gc.get_threshold() == (before, 10, 10)
+
+
+def test_what_is_set_aside_is_taken_back() -> None:
+    gc.unfreeze()
+    set_aside()
+    assert gc.get_freeze_count() > 1000
+    take_back()
+    assert gc.get_freeze_count() == 0
+
+
+def test_a_command_leaves_nothing_aside(tmp_path: Path) -> None:
+    gc.unfreeze()
+    source = tmp_path / "m.mlir"
+    source.write_text("builtin.module {}")
+    ge_opt.run([str(source), "-o", str(tmp_path / "o.mlir")])
+    assert gc.get_freeze_count() == 0
+    with pytest.raises(GeError):
+        ge_opt.run([str(source), "--no-such-pass"])
+    assert gc.get_freeze_count() == 0

@@ -89,6 +89,7 @@ def memory_page(title: str, program: FuncOp, plan: MemoryPlan) -> str:
         "without reuse": megabytes(plan.size_without_reuse),
         "at least, in this order": megabytes(plan.lower_bound),
         "at least, in any order": megabytes(program_work(program).least_bytes),
+        "written over an operand": f"{plan.in_place} results",
         "inputs and outputs": megabytes(plan.io_size),
         "weights": megabytes(plan.weight_size),
     }

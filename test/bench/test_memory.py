@@ -24,7 +24,7 @@ def test_plans_are_no_better_than_possible(shape: str) -> None:
 def test_the_page_says_what_is_missed() -> None:
     plan = {"launches": 3, "host": 0, "values": 2, "peak": 2000, "bound": 1000, "least": 900, "sum": 4000}
     plan |= {"low": 2000, "wide": 4000}
-    arena = {"asked": 1500, "used": 3000, "holds": 9000}
+    arena = {"asked": 1500, "used": 3000}
     refused = {"error": "GE3001 no such operator"}
     models: dict[str, Any] = {"good": {"plan": plan, "arena": arena}, "bad": {"plan": refused, "arena": arena}}
     text = page({"models": models, "planning": []})

@@ -477,6 +477,11 @@ _OM_FILE: dict[str, ErrorKind] = {
         "Each stream waits for an event that another one records only after what it waits for itself.",
         "Compile the model again.",
     ),
+    "GE5013": ErrorKind(
+        "streams of the OM file use the same memory at the same time",
+        "A task writes bytes that a task of another stream reads or writes, and no event orders the two.",
+        "Compile the model again.",
+    ),
     "GE5020": ErrorKind(
         "binary is not an encoded kernel",
         "An encoded kernel begins with the bytes GECK and a version that this release reads.",

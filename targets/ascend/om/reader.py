@@ -50,7 +50,7 @@ from ge.targets.ascend.om.messages import read_attribute, read_type
 from ge.targets.ascend.om.model import OmModel, Task, Value
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.ascend.om.proto import task_pb2 as task
-from ge.targets.ascend.om.task_info import read_steps, unready
+from ge.targets.ascend.om.task_info import race, read_steps, task_clocks, unready
 from ge.targets.ascend.om.writer import is_written_as
 
 MessageT = TypeVar("MessageT", bound=Message)
@@ -253,7 +253,8 @@ class _Reader:
     def check_order(self, tasks: Sequence[Task], steps: Sequence[Step], end: _Operator) -> None:
         """Check that whatever a task reads, and every output, is certain to be there by then.
 
-        Views are what they are views of. Raises GE5012 for streams that wait for each other.
+        Views are what they are views of. Raises GE5012 for streams that wait for each other, GE5013 for tasks that use
+        memory at the same time.
         """
         source = {value.name: value.name for value in self.values.values()}
         for operator in self.operators:
@@ -262,16 +263,20 @@ class _Reader:
         given = [operator for operator in self.operators if operator.kind in ("Data", "Const")]
         made = {value.name for operator in given for value in operator.outputs}
         try:
-            missing = unready(tasks, steps, made, source)
+            known = task_clocks(steps)
         except DeadlockError as error:
             blocked = ", ".join(f"{index} (stream {steps[index].stream})" for index in error.blocked)
             raise GeError("GE5012", f"tasks {blocked} wait for events of each other", self.where) from error
+        missing = unready(tasks, known, made, source)
         if missing is not None:
             raise self.contradiction(f"'{missing[0]}' reads '{missing[1]}', which no task before it makes")
         made.update(value.name for each in tasks for value in each.outputs)
         for value in end.inputs:
             if source[value.name] not in made:
                 raise self.contradiction(f"'{end.label}' reads '{value.name}', which no task makes")
+        both = race(tasks, known)
+        if both is not None:
+            raise GeError("GE5013", f"tasks of '{both[0]}' and '{both[1]}' use the same memory", self.where)
 
     def check_inout_info(self, inputs: Mapping[str, Value], outputs: Mapping[str, Value]) -> None:
         """Check that MODEL_INOUT_INFO, which older files do not have, says what the graph says."""

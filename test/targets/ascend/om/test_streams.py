@@ -125,6 +125,25 @@ def test_streams_that_wait_for_each_other_name_the_tasks(file: bytes) -> None:
     assert error.value.code == "GE5012"
 
 
+def test_streams_that_write_the_same_bytes_are_refused() -> None:
+    """Also when only the spare bytes behind one lie on the other."""
+    for offset in (0, 32):
+        text = STREAMS.read_text().replace('"exp"(%x) at [512]', f'"exp"(%x) at [{offset}]')
+        with pytest.raises(GeError, match="tasks of 'relu' and 'exp' use the same memory") as error:
+            read_model(model_bytes(parse_module(text)))
+        assert error.value.code == "GE5013"
+    text = STREAMS.read_text().replace('"exp"(%x) at [512]', '"exp"(%x) at [48]')
+    assert len(read_model(model_bytes(parse_module(text))).tasks) == 3
+
+
+def test_memory_that_an_event_hands_on_may_be_used_again() -> None:
+    """The product lies on one factor; without the event that would be refused for two reasons."""
+    text = STREAMS.read_text().replace('"mul"(%relu, %exp) at [2048]', '"mul"(%relu, %exp) at [512]')
+    x = np.array([-1, 0, 1, 2], np.float32)
+    y = Runtime().load(model_bytes(parse_module(text))).run(x)["y"]
+    assert np.array_equal(y, np.maximum(x, 0) * np.exp(x))
+
+
 def test_a_wait_may_come_before_its_record_in_the_file(file: bytes) -> None:
     """What counts is the order inside each stream."""
     x = np.array([-1, 0, 1, 2], np.float32)

@@ -12,9 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
-
-from google.protobuf.message import DecodeError, Message
 
 from ge.ir.errors import GeError
 from ge.ir.weights import map_file
@@ -23,10 +20,9 @@ from ge.targets.ascend.om.conventions import KERNEL_NAME, NODE_NAMES, PRODUCER
 from ge.targets.ascend.om.external_weights import weights_of
 from ge.targets.ascend.om.inout_info import InOutInfo, read_inout_info
 from ge.targets.ascend.om.kernel_store import read_store
+from ge.targets.ascend.om.messages import decode_partition
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.ascend.om.proto import task_pb2 as task
-
-MessageT = TypeVar("MessageT", bound=Message)
 
 _STORES = (PartitionType.TBE_KERNELS, PartitionType.CUST_AICPU_KERNELS)
 
@@ -53,8 +49,8 @@ class OmFile:
             raise GeError("GE1001", f"cannot read '{path}': {error.strerror or error}", str(path)) from error
         where = str(path)
         container, *parts = read_containers(data, where)
-        definition = _decode(container, PartitionType.MODEL_DEF, ir.ModelDef(), where)
-        tasks = _decode(container, PartitionType.TASK_INFO, task.ModelTaskDef(), where)
+        definition = decode_partition(container, PartitionType.MODEL_DEF, ir.ModelDef(), where)
+        tasks = decode_partition(container, PartitionType.TASK_INFO, task.ModelTaskDef(), where)
         return cls(Path(path), memoryview(data).nbytes, container, parts, definition, tasks)
 
     @property
@@ -120,14 +116,6 @@ class OmFile:
                 yield f"constant '{op.name}' has no shape"
             if not op.attr["value"].t.data and data.nbytes < desc.weight_size:
                 yield f"constant '{op.name}' has {data.nbytes} of its {desc.weight_size} bytes in the file"
-
-
-def _decode(container: Container, kind: PartitionType, message: MessageT, where: str) -> MessageT:
-    try:
-        message.ParseFromString(bytes(container.partition(kind)))
-    except DecodeError as error:
-        raise GeError("GE5006", f"partition {kind.name} is not the message that it should be", where) from error
-    return message
 
 
 def node_names(op: ir.OpDef) -> list[str]:

@@ -10,8 +10,9 @@ Reading raises ValueError for a message without a meaning; the reader says where
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import TypeVar, cast
 
+from google.protobuf.message import DecodeError, Message
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     I64,
@@ -37,7 +38,9 @@ from xdsl.ir import Attribute
 from ge.dialects.om.values import SPARE, value_bytes
 from ge.dialects.onnx.types import STRING
 from ge.ir.attributes import STORAGE_FORMATS, LayoutAttr, layout_of
+from ge.ir.errors import GeError
 from ge.maths.layouts import round_up, storage_shape
+from ge.targets.ascend.om.container import Container, PartitionType
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 
 _ListType = ir.AttrDef.ListValue.ListValueType
@@ -88,6 +91,18 @@ UNDEFINED_TYPE = 28
 """The number in :data:`MEMORY_NUMBERS` for what is no tensor of one of these types."""
 
 _NUMBERS: Mapping[Attribute, ir.DataType] = {element: number for number, element in ELEMENT_TYPES.items()}
+
+MessageT = TypeVar("MessageT", bound=Message)
+
+
+def decode_partition(container: Container, kind: PartitionType, message: MessageT, where: str) -> MessageT:
+    """Fill a message with a partition that holds one. Raises GE5006."""
+    try:
+        message.ParseFromString(bytes(container.partition(kind)))
+    except DecodeError as error:
+        raise GeError("GE5006", f"partition {kind.name} is not the message that it should be", where) from error
+    return message
+
 
 # ---------------------------------------------------------------- attributes
 

@@ -7,13 +7,13 @@ is one error of the group GE5xxx. The bytes of weights and kernels are views of 
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import cast
 
-from google.protobuf.message import DecodeError, Message
 from typing_extensions import Buffer
 from xdsl.dialects.builtin import UNKNOWN_LOC, ArrayAttr, IntegerAttr, LocationAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -27,7 +27,7 @@ from ge.ir.locations import fused_loc, name_loc
 from ge.ir.weights import Origin, Weights, map_file
 from ge.maths.streams import DeadlockError, Step
 from ge.targets.ascend.om.any_file import file_op
-from ge.targets.ascend.om.container import Container, PartitionType, read_container, read_containers
+from ge.targets.ascend.om.container import PartitionType, read_container, read_containers
 from ge.targets.ascend.om.conventions import (
     GRAPH,
     HOST_KERNEL,
@@ -46,14 +46,12 @@ from ge.targets.ascend.om.graph_text import read_graph
 from ge.targets.ascend.om.inout_info import InOutInfo, read_inout_info, tensor_info
 from ge.targets.ascend.om.kernel_store import read_store
 from ge.targets.ascend.om.kernels import decode_core_kernel, decode_host_kernel
-from ge.targets.ascend.om.messages import read_attribute, read_type
+from ge.targets.ascend.om.messages import decode_partition, read_attribute, read_type
 from ge.targets.ascend.om.model import OmModel, Task, Value
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.targets.ascend.om.proto import task_pb2 as task
 from ge.targets.ascend.om.task_info import race, read_steps, task_clocks, unready
 from ge.targets.ascend.om.writer import is_written_as
-
-MessageT = TypeVar("MessageT", bound=Message)
 
 
 def read_model(source: str | Path | Buffer) -> OmModel:
@@ -102,17 +100,8 @@ def _open(source: str | Path | Buffer) -> _Opened:
 def _is_own(opened: _Opened) -> bool:
     """Whether this compiler wrote a file. Raises GE5001 to GE5004 and GE5006."""
     first, *parts = read_containers(opened.data, opened.where)
-    definition = _decode(first, PartitionType.MODEL_DEF, ir.ModelDef(), opened.where)
+    definition = decode_partition(first, PartitionType.MODEL_DEF, ir.ModelDef(), opened.where)
     return not parts and definition.custom_version.startswith(PRODUCER)
-
-
-def _decode(container: Container, kind: PartitionType, message: MessageT, where: str) -> MessageT:
-    """A partition that is one protobuf message. Raises GE5006."""
-    try:
-        message.ParseFromString(bytes(container.partition(kind)))
-    except DecodeError as error:
-        raise GeError("GE5006", f"partition {kind.name} is not the message that it should be", where) from error
-    return message
 
 
 @dataclass(frozen=True)
@@ -137,8 +126,8 @@ class _Reader:
         self.where = where = opened.where
         self.file = file = opened.file
         self.container = container = read_container(opened.data, where)
-        definition = _decode(container, PartitionType.MODEL_DEF, ir.ModelDef(), where)
-        self.task_info = _decode(container, PartitionType.TASK_INFO, task.ModelTaskDef(), where)
+        definition = decode_partition(container, PartitionType.MODEL_DEF, ir.ModelDef(), where)
+        self.task_info = decode_partition(container, PartitionType.TASK_INFO, task.ModelTaskDef(), where)
         if not definition.custom_version.startswith(PRODUCER):
             raise GeError(
                 "GE5008", f"the file was written by '{definition.custom_version or 'an unknown compiler'}'", where
@@ -309,6 +298,8 @@ class _Reader:
             steps = read_steps(self.task_info)
         events = (RECORD_TASK, WAIT_TASK)
         tasks = tuple(self.launch(message) for message in self.task_info.task if message.type not in events)
+        if twice := [name for name, count in Counter(each.operator for each in tasks).items() if count > 1]:
+            raise self.contradiction(f"operator '{twice[0]}' has more than one task")
         self.check_order(tasks, steps, end)
         return OmModel(
             name=self.name,

@@ -92,6 +92,7 @@ REFUSED: dict[str, tuple[Callable[[task.ModelTaskDef], object], str, str]] = {
         "'mul' reads 'exp:0', which no task before it makes",
     ),
     "waits twice": (lambda i: swap(i, [RELU, EXP, RECORD, WAIT, WAIT, MUL]), "GE5007", "event 0 is waited for twice"),
+    "task twice": (lambda i: swap(i, [*range(5), EXP]), "GE5007", "operator 'exp' has more than one task"),
     "unknown stream": (lambda i: setattr(i.task[EXP], "stream_id", 2), "GE5007", "is in stream 2 of 2"),
     "unknown event": (lambda i: setattr(i.task[WAIT], "event_id", 1), "GE5007", "is about event 1 of 1"),
     "too many streams": (lambda i: setattr(i, "stream_num", 1 << 31), "GE5007", "are more than a model may have"),

@@ -35,6 +35,10 @@ from ge.ir.rewrite_log import RewriteLog, current_log, missed, permit, running_p
 OpT = TypeVar("OpT", bound=Operation)
 
 
+APPLIES = ""
+"""What a rule that explains itself says of an operation that it applies to."""
+
+
 @dataclass(frozen=True)
 class Guard:
     """Operations that rules must leave alone because of what is elsewhere in the module."""
@@ -43,6 +47,8 @@ class Guard:
     """The operation types that it is about; where there are none of them, it is not asked."""
     start: Callable[[], Callable[[Operation], bool]]
     """Makes the question whether an operation must be left alone, for one walk over the module: it may remember."""
+    reason: str = ""
+    """Why they are left alone, for who asks."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +62,7 @@ class RewriteRule(Generic[OpT]):
     owner: str = ""
     """The pass that it belongs to, where that is not the one that runs it."""
     explain: Callable[[OpT], str | None] | None = None
-    """Why it does not apply to an operation that it nearly applies to; None when it applies, or is far from it."""
+    """Why it does not apply to an operation that it nearly applies to; :data:`APPLIES`; None when it is far from it."""
     needs: tuple[frozenset[type[Operation]], ...] = ()
     """Sets of operation types: without all types of one of them somewhere, it is not even tried."""
     parts: Callable[[], Sequence[RewriteRule[OpT]]] | None = None
@@ -300,8 +306,14 @@ class RuleFailed(Exception):
 def _explain(root: Operation, rules: Sequence[RewriteRule[Any]]) -> None:
     """Report every place where one of ``rules`` nearly applies."""
     for rule in rules:
+        must_stay = None if rule.guard is None else rule.guard.start()
         for op in root.walk() if rule.explain is not None else ():
-            if type(op) in rule.op_types and rule.explain is not None and (reason := rule.explain(op)) is not None:
+            if type(op) not in rule.op_types or rule.explain is None:
+                continue
+            reason = rule.explain(op)
+            if reason == APPLIES and rule.guard is not None and must_stay is not None and must_stay(op):
+                reason = rule.guard.reason
+            if reason:
                 missed(rule.name, op, reason)
 
 

@@ -18,6 +18,7 @@ from xdsl.ir import SSAValue
 
 from ge.dialects.onnx import Constant, OnnxOp, constant_value, op_class
 from ge.ir.locations import where
+from ge.ir.rewriting import APPLIES
 from ge.rules import runtime
 from ge.rules.expressions import Names, condition, source
 from ge.rules.pattern import Absent, Input, Leaf, Literal, Node, ResultOf, Variant
@@ -46,8 +47,8 @@ class State:
 def explain(variant: Variant, namespace: Mapping[str, Any], root: OnnxOp) -> str | None:
     """Why a rule does not apply at ``root``: what is wrong in the match that gets furthest.
 
-    None when the rule does apply, or when nearly nothing matches: of a pattern of several operations only one, or an
-    operation but not its inputs. ``namespace`` is that of the compiled rule.
+    :data:`~ge.ir.rewriting.APPLIES` when the rule does apply; None when nearly nothing matches: of a pattern of several
+    operations only one, or an operation but not its inputs. ``namespace`` is that of the compiled rule.
     """
     return Search(variant, namespace).run(root)
 
@@ -63,10 +64,10 @@ class Search:
         self._reason: str | None = None
 
     def run(self, root: OnnxOp) -> str | None:
-        """The reason of the best failure; None without one, and when a match is complete."""
+        """The reason of the best failure; None without one."""
         for state in self._node(self.variant.root, root, State()):
             if self._holds(state):
-                return None
+                return APPLIES
         return self._reason
 
     def _fail(self, state: State, reason: str, conditions: int = 0) -> None:

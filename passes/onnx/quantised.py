@@ -73,7 +73,9 @@ def _inner(op: Operation) -> Iterator[Operation]:
     return (each for each in op.walk() if each is not op)
 
 
-GUARD = Guard(_QUANTISATIONS | {Custom}, Quantised)
+GUARD = Guard(
+    _QUANTISATIONS | {Custom}, Quantised, "what it gives is quantised afterwards, which makes a step of a rounding"
+)
 
 
 def unless_quantised(rules: Iterable[RewriteRule[Any]], exact: Collection[str] = ()) -> list[RewriteRule[Any]]:

@@ -12,6 +12,7 @@ import pytest
 from onnx import TensorProto
 from onnx_models import F32, ModelBuilder, assert_close, run_pass, run_reference
 
+from ge.ir.rewrite_log import observe
 from ge.passes.graph import report
 from ge.passes.onnx.fusion_rules import SHIPPED
 from ge.rules import load_rules
@@ -269,4 +270,6 @@ def test_what_is_quantised_keeps_its_bits() -> None:
     gelu = m.node("Mul", x, m.node("Mul", gate, m.constant(0.5)))
     quantised = m.node("DynamicQuantizeLinear", gelu, outputs=3)
     m.output(quantised, f"{quantised}_1", f"{quantised}_2")
-    assert check(m, "infer-shapes", "recognise-gelu")["Gelu"] == 0
+    with observe(explain={"gelu"}) as log:
+        assert check(m, "infer-shapes", "recognise-gelu")["Gelu"] == 0
+    assert any(miss.reason.startswith("what it gives is quantised afterwards") for miss in log.misses)

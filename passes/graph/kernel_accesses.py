@@ -28,27 +28,28 @@ from ge.dialects.tile.text import Index
 from ge.dialects.tile.transfer import LoadOp, StoreOp
 from ge.dialects.tile.types import gm_type
 from ge.ir.constants import numpy_dtype
-from ge.maths.layouts import round_up
+from ge.maths.layouts import ceil_div, round_up
 
 Kernel: TypeAlias = KernelOp | CubeKernelOp
 
 NOBODY, SEVERAL = -1, -2
-"""In place of the number of a core: no core has touched a byte; more than one has."""
+"""In place of the number of a core: no core has touched a block; more than one has."""
 
 
 def overwritten(kernel: Kernel, source: int, target: int, size: int) -> str | None:
     """What goes wrong when the arguments `source` (read) and `target` (written) lie in the same `size` bytes.
 
-    None when every byte is read by no other core than the one that writes it, and before that. Loads run ahead of
-    stores, but a store waits for what its tile was computed from, so the order of the program is enough in one core.
+    None when every block of 32 bytes is read by no other core than the one that writes it, and before that. Loads run
+    ahead of stores, but a store waits for what its tile was computed from, so the order of the program is enough in one
+    core.
     """
     arguments = kernel.body.block.args
     replay = Replay(kernel, {arguments[source], arguments[target]})
-    readers = np.full(round_up(size, BLOCK) + BLOCK, NOBODY, np.int16)
+    readers = np.full(ceil_div(size, BLOCK) + 1, NOBODY, np.int16)
     writers = readers.copy()
     for core in range(kernel.block_count):
         for argument, access in replay.run(core):
-            read, written = _bytes(readers, access), _bytes(writers, access)
+            read, written = _blocks(readers, access), _blocks(writers, access)
             if argument is arguments[target]:
                 if ((read != NOBODY) & (read != core)).any():
                     return f"core {core} writes bytes {access.start} to {access.end}, of which another core reads some"
@@ -60,12 +61,13 @@ def overwritten(kernel: Kernel, source: int, target: int, size: int) -> str | No
     return None
 
 
-def _bytes(memory: NDArray[np.int16], access: Access) -> NDArray[np.int16]:
-    """The bytes of an access, as bursts x length."""
+def _blocks(memory: NDArray[np.int16], access: Access) -> NDArray[np.int16]:
+    """The blocks of an access, as bursts x length; all from the first to the last where bursts begin inside of one."""
+    if access.start % BLOCK or (access.bursts > 1 and access.stride % BLOCK):
+        return memory[access.start // BLOCK : ceil_div(access.end, BLOCK)].reshape(1, -1)
     item = memory.itemsize
-    return np.ndarray(
-        (access.bursts, access.length), memory.dtype, memory, access.start * item, (access.stride * item, item)
-    )
+    shape = (access.bursts, ceil_div(access.length, BLOCK))
+    return np.ndarray(shape, memory.dtype, memory, access.start // BLOCK * item, (access.stride // BLOCK * item, item))
 
 
 class Replay:

@@ -81,8 +81,14 @@ def static_shape(value: SSAValue | Attribute) -> tuple[int, ...] | None:
 
 @remembered
 def _static_shape(type: Attribute) -> tuple[int, ...] | None:
-    shape = cast("TensorType[Attribute]", type).get_shape()
+    shape = sizes(type)
     return None if DYNAMIC_INDEX in shape else shape
+
+
+@remembered
+def sizes(type: Attribute) -> tuple[int, ...]:
+    """The dimensions of a tensor type of known rank, as its ``get_shape`` gives them anew each time."""
+    return cast("TensorType[Attribute]", type).get_shape()
 
 
 @lru_cache(4096)

@@ -34,7 +34,6 @@ INTEGERS: Mapping[str, Attribute] = {
 ELEMENT_TYPES: Mapping[str, Attribute] = {**FLOATS, **INTEGERS, "i1": IntegerType(1)}
 """The element types that rules know, by their text."""
 
-_CODES: Mapping[Attribute, str] = {type: code for code, type in ELEMENT_TYPES.items()}
 
 CONSTANTS: dict[str, Data] = {
     "true": True,
@@ -126,9 +125,7 @@ def single_use(value: Value) -> bool:
 @function
 def dtype(value: Value) -> str:
     """The element type: f32, i64, ..."""
-    type = ranked(value)
-    known = None if type is None else _CODES.get(type.element_type)
-    return type_code(value.type) if known is None else known
+    return type_code(value.type)
 
 
 @function

@@ -17,6 +17,7 @@ from ge.dialects.onnx.operators import ML_OPSET, OPERATORS
 from ge.dialects.onnx.ops import ML_DOMAIN
 from ge.dialects.onnx.protos import attribute_proto, proto_of_type, tensor_proto, type_of_proto
 from ge.dialects.onnx.schema import Operator
+from ge.dialects.onnx.types import sizes, tensor_type
 
 _WORDS = """
 Abs Acos Acosh Asin Asinh Atan Atanh BatchNormalization BitwiseNot Ceil Celu Clip Cos Cosh CumSum Elu Erf Exp Floor Gelu
@@ -85,9 +86,9 @@ def _fast(operator: Operator, inputs: Sequence[SSAValue | None]) -> Attribute | 
         return None
     word = operator.outputs[0].type
     if operator.name in _LIKE_FIRST:
-        shape: Sequence[int] = first.get_shape()
+        shape: Sequence[int] = sizes(first)
     elif operator.name in _BROADCAST and all(type is not None for type in known):
-        shape = _broadcast([type.get_shape() for type in known if type is not None])
+        shape = _broadcast([sizes(type) for type in known if type is not None])
     else:
         return None
     if operator.constraints.get(word, word) == "bool":
@@ -95,7 +96,7 @@ def _fast(operator: Operator, inputs: Sequence[SSAValue | None]) -> Attribute | 
     for position, type in enumerate(known):
         parameter = operator.inputs[min(position, len(operator.inputs) - 1)]
         if parameter.type == word and type is not None:
-            return type if type.get_shape() == tuple(shape) else TensorType(type.element_type, shape)
+            return type if sizes(type) == tuple(shape) else tensor_type(type.element_type, tuple(shape))
     return None
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 from collections import Counter
-from collections import Counter
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -299,8 +298,6 @@ class _Reader:
             steps = read_steps(self.task_info)
         events = (RECORD_TASK, WAIT_TASK)
         tasks = tuple(self.launch(message) for message in self.task_info.task if message.type not in events)
-        if twice := [name for name, count in Counter(each.operator for each in tasks).items() if count > 1]:
-            raise self.contradiction(f"operator '{twice[0]}' has more than one task")
         if twice := [name for name, count in Counter(each.operator for each in tasks).items() if count > 1]:
             raise self.contradiction(f"operator '{twice[0]}' has more than one task")
         self.check_order(tasks, steps, end)

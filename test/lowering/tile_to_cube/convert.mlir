@@ -16,12 +16,12 @@
 // CHECK:           [[BOTTOM:%.+]] = arith.maxsi
 // CHECK:           [[ROWS:%.+]] = arith.subi
 // CHECK:           [[HEIGHT:%.+]] = arith.subi [[ROWS]], [[BOTTOM]]
-// CHECK:           [[RUN:%.+]] = arith.muli [[HEIGHT]], %c56
+// CHECK:           [[LENGTH:%.+]] = arith.muli [[HEIGHT]], %c56
 // CHECK:           scf.for %i = %c0 to %c4 step %c1 {
 // CHECK:             [[SLOT:%.+]] = arith.remui %i, %c2
 // CHECK:             %slab_l1 = cube.alloc size = 7168, copies = 2 : !cube.buffer<l1>
 // CHECK:             [[SLAB:%.+]] = arith.muli [[SLOT]], %c7168
-// CHECK:             cube.copy_gm_to_l1 dst = %slab_l1[[[SLAB]]], src = %x[%{{.*}}], length = [[RUN]]
+// CHECK:             cube.copy_gm_to_l1 dst = %slab_l1[[[SLAB]]], src = %x[%{{.*}}], length = [[LENGTH]]
 // CHECK:             %wt_l1 = cube.alloc size = 18432, copies = 2 : !cube.buffer<l1>
 // CHECK:             cube.copy_gm_to_l1 dst = %wt_l1[%{{.*}}], src = %w[%{{.*}}], length = 576
 // CHECK:             %wt_l0b = cube.alloc size = 18432, copies = 2 : !cube.buffer<l0b>

@@ -50,7 +50,7 @@ class OmResult:
     compile_peak: int = 0
     load_seconds: float = 0.0
     load_peak: int = 0
-    """More memory than the process had before it loaded the file; the weights are in it, in the device's memory."""
+    """More memory than the process had before it loaded the file, beside the weights, which are in a file in memory."""
     onnx_bytes: int = 0
     om_bytes: int = 0
     saved_bytes: int = 0
@@ -184,7 +184,7 @@ def page(results: Sequence[OmResult]) -> str:
         "# OM files of real models",
         "",
         f"Written by `python -m bench.om --write`: Graph Engine {ge.__version__}, Python {platform.python_version()}.",
-        "Loading ends when the model is ready to run; its memory has the weights in it, in the device's memory. ONNX",
+        "Loading ends when the model is ready to run; its memory is beside the weights, which runs share. ONNX",
         "files mostly hold float32 weights, OM files float16 weights, kernels and tasks. *Shared* is what is saved by",
         "equal weights that lie in the file once. *whole*: Netron shows every operator as a node and every constant as",
         "a tensor. *Graph*: `graph.onnx` of `ge-om extract` is run in onnxruntime beside the model, on the same random",

@@ -130,10 +130,20 @@ def make_pass(name: str, options: str, registry: Registry) -> ModulePass:
             values[option] = _convert(value if has_value else None, types[option])
         except ValueError as error:
             raise GeError("GE2002", f"option '{key}' of pass '{name}': {error}") from error
+    missing = next((each for each in _needed_options(pass_type) if each not in values), None)
+    if missing is not None:
+        raise GeError("GE2002", f"pass '{name}' needs option '{missing.replace('_', '-')}'")
     try:
         return pass_type(**values)
     except (TypeError, ValueError) as error:
         raise GeError("GE2002", f"pass '{name}': {error}") from error
+
+
+def _needed_options(pass_type: type[ModulePass]) -> list[str]:
+    """The options of a pass that have no default value."""
+    none = dataclasses.MISSING
+    fields = dataclasses.fields(pass_type)
+    return [field.name for field in fields if field.init and field.default is none and field.default_factory is none]
 
 
 def _words(name: str, options: str) -> list[str]:

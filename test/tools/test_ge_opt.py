@@ -93,6 +93,18 @@ def test_wrong_options_are_named(registry: Registry, options: str, message: str)
     assert error.value.code == "GE2002"
 
 
+def test_an_option_without_a_default_must_be_given(registry: Registry) -> None:
+    @dataclass(frozen=True)
+    class NeedsFile(ModulePass):
+        name = "needs-file"
+        some_file: str
+
+    registry.add_pass("needs-file", NeedsFile)
+    with pytest.raises(GeError, match="pass 'needs-file' needs option 'some-file'") as error:
+        make_pass("needs-file", "", registry)
+    assert error.value.code == "GE2002" and error.value.__cause__ is None
+
+
 def test_hyphens_and_underscores_are_the_same(registry: Registry) -> None:
     @dataclass(frozen=True)
     class Long(Sample):

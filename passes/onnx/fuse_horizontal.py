@@ -51,6 +51,8 @@ class FuseHorizontalPass(RulePass):
 @rewrite_rule(*map(op_class, ("Conv", "Gemm", "MatMul")))
 def side_by_side(op: OnnxOp) -> bool:
     """Case 1."""
+    if sum(type(use.operation) is type(op) for use in op.operands[0].uses) < 3:
+        return False
     family = _family(op)
     if len(family) < 3 or family[0] is not op:
         return False

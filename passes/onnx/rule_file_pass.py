@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar
 
 from ge.ir.rewriting import RewriteRule
@@ -23,4 +24,9 @@ class RuleFilePass(RulePass):
 
     def rules(self) -> list[RewriteRule[Any]]:
         """On one operation they are tried in the order of the files."""
-        return unless_quantised(rules_named(*self.RULES, *self.EXACT), self.EXACT)
+        return list(_rules(tuple(self.RULES), tuple(self.EXACT)))
+
+
+@cache
+def _rules(names: tuple[str, ...], exact: tuple[str, ...]) -> Sequence[RewriteRule[Any]]:
+    return unless_quantised(rules_named(*names, *exact), exact)

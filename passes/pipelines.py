@@ -97,6 +97,7 @@ SIMPLIFY = (
 
 RECOGNISE = (
     Step("recognise-softmax", 2, is_fusion=True),
+    Step("recognise-variance", 2, use="device", is_fusion=True),
     Step("recognise-layer-norm", 2, is_fusion=True, opset=17),
     Step("recognise-rms-norm", 2, use="model", is_fusion=True, opset=23),
     Step("recognise-group-norm", 2, use="model", is_fusion=True, opset=21),

@@ -97,6 +97,7 @@ PASSES: dict[str, str] = {
     "recognise-hard-swish": "ge.passes.onnx.recognise_hard_swish:RecogniseHardSwishPass",
     "onnx-recognise-activations": "ge.passes.onnx.onnx_recognise_activations:OnnxRecogniseActivationsPass",
     "recognise-reductions": "ge.passes.onnx.recognise_reductions:RecogniseReductionsPass",
+    "recognise-variance": "ge.passes.onnx.recognise_variance:RecogniseVariancePass",
     "recognise-reduce-mean": "ge.passes.onnx.recognise_reduce_mean:RecogniseReduceMeanPass",
     # onnx to graph
     "convert-onnx-to-graph": "ge.lowering.onnx_to_graph.convert:ConvertOnnxToGraphPass",

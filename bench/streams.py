@@ -104,7 +104,7 @@ def row(name: str, result: Mapping[str, Any], soc: str = "Ascend310P3") -> str:
         return "+0 %" if facts["memory"] == one["memory"] else f"{100 * (facts['memory'] / one['memory'] - 1):+.1f} %"
 
     part = sum(count for cores, count in shared["launches_by_cores"].items() if int(cores) <= load_soc(soc).cores // 2)
-    bits = f"the same, {result['orders']} orders" if result["same"] else "DIFFERENT"
+    bits = f"the same ({result['orders']})" if result["same"] else "DIFFERENT"
     cells = (
         *(name, result["tasks"], time(before), time(several["cycles"]), several["count"]),
         *(f"{several['events']} of {several['events_before_reduction']}", memory(several)),

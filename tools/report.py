@@ -39,6 +39,7 @@ def compilation_facts(
             "values_without_reuse": memory.size_without_reuse,
             "values_lower_bound": memory.lower_bound,
             "values_lower_bound_of_any_order": program.least_memory,
+            "results_over_operands": memory.in_place,
             "values_limit": options.limit or None,
             "reuse": options.reuse,
             "planner": options.planner,
@@ -91,13 +92,17 @@ def print_compilation(facts: dict[str, Any]) -> None:
         print(f"{cost['operator']} of {cost['plugin']} on the host  x{cost['count']}: {moved}")
     before, after, memory = facts["access_bytes_without_fusion"], facts["access_bytes"], facts["memory"]
     access = f"{megabytes(before)} -> {megabytes(after)} in each run"
-    without_reuse, at_least = megabytes(memory["values_without_reuse"]), megabytes(memory["values_lower_bound"])
+    without_reuse, in_order, in_any = (
+        megabytes(memory[name])
+        for name in ("values_without_reuse", "values_lower_bound", "values_lower_bound_of_any_order")
+    )
     print_facts(
         {
             "memory access": f"{change(before, after)} by fusion: {access}",
             "kernels": f"{facts['kernels']}, launched {facts['launches']} times",
             "on the host": f"{facts['host_operators']} operators",
-            "values": f"{megabytes(memory['values'])} of memory (without reuse {without_reuse}, at least {at_least})",
+            "values": f"{megabytes(memory['values'])} of memory (without reuse {without_reuse})",
+            "at least": f"{in_order} in this order of launches, {in_any} in any",
             "memory plan": _plan_text(memory),
             **_stream_texts(facts["streams"], memory["values"]),
             "inputs, outputs": megabytes(memory["inputs_and_outputs"]),
@@ -110,7 +115,8 @@ def print_compilation(facts: dict[str, Any]) -> None:
 def _plan_text(memory: dict[str, Any]) -> str:
     """How memory was planned."""
     limit = "no limit" if memory["values_limit"] is None else f"at most {megabytes(memory['values_limit'])} of values"
-    reuse = f"by {memory['planner']}" if memory["reuse"] else "nothing is reused"
+    over = memory["results_over_operands"]
+    reuse = f"by {memory['planner']}, {over} results over operands" if memory["reuse"] else "nothing is reused"
     return f"{reuse}, {limit}, {'two buffers' if memory['double_buffer'] else 'one buffer'} for each loop of a kernel"
 
 

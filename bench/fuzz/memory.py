@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
 
 _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
@@ -38,6 +41,20 @@ def memory_limit(limit: int) -> Generator[None]:
         needed = peak() - before
         if needed > limit:
             raise TooMuchMemory(f"{needed >> 10} KiB where {limit >> 10} KiB are allowed")
+
+
+def within(limit: int, work: Callable[[], T]) -> T:
+    """What work gives that may need ``limit`` bytes. Raises TooMuchMemory when it needs more twice.
+
+    The first time a process does something, it touches pages of libraries, which are no memory of the work.
+    """
+    try:
+        with memory_limit(limit):
+            return work()
+    except TooMuchMemory:
+        pass
+    with memory_limit(limit):
+        return work()
 
 
 def start_of_peak() -> int:

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 
 from bench.fuzz import byte_mutations, message_mutations
 from bench.fuzz.byte_mutations import INTEGERS, word
-from bench.fuzz.memory import MEMORY_FACTOR, MEMORY_FLOOR, memory_limit
+from bench.fuzz.memory import MEMORY_FACTOR, MEMORY_FLOOR, within
 from bench.fuzz.round_trip import check_round_trip
 from bench.fuzz.sandbox import RUN_SECONDS, Progress
 from bench.fuzz.small_models import small_models
@@ -102,8 +102,7 @@ class OmTarget(Target):
 
     def run(self, path: Path, progress: Progress) -> str:
         size = path.stat().st_size + sum(map(len, self.companions.values()))
-        with memory_limit(max(MEMORY_FLOOR, MEMORY_FACTOR * size)):
-            module = read_and_write(path, progress)
+        module = within(max(MEMORY_FLOOR, MEMORY_FACTOR * size), lambda: read_and_write(path, progress))
         if size < _LARGE:  # the text has two characters for each byte of the weights
             progress.at("text")
             check_round_trip(module)

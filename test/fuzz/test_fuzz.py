@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from bench.fuzz.campaign import Campaign
-from bench.fuzz.memory import TooMuchMemory, memory_limit
+from bench.fuzz.memory import TooMuchMemory, memory_limit, within
 from bench.fuzz.page import Run, write_page
 from bench.fuzz.sandbox import Result
 from bench.fuzz.verdict import FAILURES, MEMORY, PASSED, TRACEBACK, judge
@@ -36,6 +36,14 @@ def test_memory_is_counted_also_of_work_in_vain() -> None:
         bytearray(b"x" * (16 << 20))
         raise ValueError
     assert judge(error.value) in (MEMORY, TRACEBACK)
+
+
+def test_memory_of_the_first_time_does_not_count() -> None:
+    sizes = iter([64 << 20, 1 << 20])
+    assert within(16 << 20, lambda: len(bytearray(b"x" * next(sizes)))) in (1 << 20, 64 << 20)
+    if sys.platform.startswith("linux"):
+        with pytest.raises(TooMuchMemory):
+            within(16 << 20, lambda: bytearray(b"x" * (64 << 20)))
 
 
 def test_the_page_keeps_what_was_not_run_again(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph import ConcatOp, GatherChannelsOp
-from ge.ir.errors import GeError
+from ge.dialects.graph.capabilities import kernel_formats
 from ge.lowering.graph_to_tile.gather_channels import (
     Copy,
     find_channels,
@@ -105,6 +105,8 @@ def test_copies_are_found() -> None:
     assert find_copies(find_channels([16, 16], range(32))) == [Copy(0, 0, 0, 1), Copy(1, 0, 1, 1)]
 
 
-def test_other_axes_have_no_kernel(check: Check, value: Value) -> None:
-    with pytest.raises(GeError, match="does not fill blocks"):
-        lower_concat(ConcatOp([value((1, 16, 4, 4))] * 2, 2), check.target)
+def test_other_axes_are_rows(check: Check, value: Value) -> None:
+    """Plain tensors, of which a kernel copies whole blocks."""
+    op = ConcatOp([value((1, 16, 4, 4)), value((1, 16, 8, 4))], 2)
+    assert [formats.result for formats in kernel_formats(op)] == ["ND", "FRACTAL_NZ"]
+    check(op, lower_concat)

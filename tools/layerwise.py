@@ -86,13 +86,18 @@ def _layer(
     order: Mapping[str, int],
     judge: Judge,
 ) -> Layer:
-    """A result against that of the last node of the model that it stands for and that has a value of its shape."""
+    """A result against that of the last node of the model that it stands for and that has a value of its shape.
+
+    Nodes before one of another size are not looked at: the result may be a step that the model does not take.
+    """
     dtype, shape = ("", ()) if isinstance(value, list) or value is None else (value.dtype.name, value.shape)
     siblings = sum(each.operator == point.operator for each in points)
     known = sorted((name for name in point.nodes if name in order), key=order.__getitem__, reverse=True)
     for node in known if point.is_last else ():
         results = reference.nodes[node]
         expected = results[point.index] if siblings <= len(results) else None
+        if dtype and expected is not None and np.size(expected) != int(np.prod(shape)):
+            break
         if expected is not None and (not dtype or _without_ones(np.shape(expected)) == _without_ones(shape)):
             agreement = judge.compare(node, value, _converted(expected, value) if dtype else expected)
             return Layer(point, node, dtype, shape, agreement)

@@ -43,7 +43,7 @@ def read_memory_config(path: str) -> MemoryConfig:
     file.only_keys(table, (ROOT,), types)
     for name, value in table.items():
         if type(value) is not types[name]:
-            wanted = "true or false" if types[name] is bool else "a number"
+            wanted = "true or false" if types[name] is bool else "a whole number"
             file.fail((ROOT, name), f"'{name}' is {kind(value)}, not {wanted}")
     config = MemoryConfig(**table)
     if config.workspace_size < 0:

@@ -133,8 +133,8 @@ def test_the_picture_has_a_rectangle_for_every_value(model: Path, tmp_path: Path
     [
         ('{"memory_optimization": {"reuse_memry": true}}', "1:26", "near it are 'reuse_memory'"),
         ('{"memory_optimisation": {}}', "1:2", "near it are 'memory_optimization'"),
-        ('{"memory_optimization": {\n  "workspace_size": "1024"}}', "2:3", "not a number"),
-        ('{"memory_optimization": {"workspace_size": true}}', "1:26", "'workspace_size' is true, not a number"),
+        ('{"memory_optimization": {\n  "workspace_size": "1024"}}', "2:3", "not a whole number"),
+        ('{"memory_optimization": {"workspace_size": true}}', "1:26", "'workspace_size' is true, not a whole number"),
         ('{"memory_optimization": {"workspace_size": -1}}', "1:26", "less than nothing"),
         ('{"memory_optimization": {"reuse_memory": 1}}', "1:26", "not true or false"),
         ('{"memory_optimization": {"reuse_memory": true, "reuse_memory": false}}', "1:48", "there twice"),

@@ -31,7 +31,15 @@ from ge.ir.rewriting import erase_if_unused
 from ge.maths.floats import to_float16
 from ge.passes.graph import report
 from ge.passes.graph.keep import KeepList, Mode, read_keep_file
-from ge.passes.graph.place import NAME, is_device, move_to_host, only_reshaped, stranded, without_kernel
+from ge.passes.graph.place import (
+    NAME,
+    is_device,
+    move_to_host,
+    only_reshaped,
+    scales_integers,
+    stranded,
+    without_kernel,
+)
 
 FLOAT32_OPERANDS: dict[type[Operation], tuple[int, ...]] = {Conv2DOp: (2,), MatmulOp: (2,), LayerNormOp: (1, 2)}
 """Constant vectors that kernels compute with in float32, and that stay that: a bias for the accumulator, and so on."""
@@ -44,11 +52,12 @@ class AssignPrecisionPass(ModulePass):
     1. Operations without a kernel (`ge.dialects.graph.capabilities`), and what is to keep its precision, move to the
        host, where they compute in the types of the model. What is kept is said by name (`keep`), by ONNX operator
        (`keep-types`), by a file of both (`keep-file`, as ATC's ``--keep_dtype``) and by `mode`.
-    2. Cheap operations between host operations only move there, too: two conversions would cost more than they save.
-    3. All others take and give float16; the bias of convolutions and matrix products is float32, and so is what they
+    2. What scales integers that come from the host moves there, too: float16 may hold neither them nor the scales.
+    3. Cheap operations between host operations only move there, too: two conversions would cost more than they save.
+    4. All others take and give float16; the bias of convolutions and matrix products is float32, and so is what they
        accumulate, and the vectors of a normalisation of rows. Constants are converted beforehand, saturating.
-    4. Inputs, outputs and values of the host keep their types, with `graph.cast` at the border; reshapes between them,
-    too.
+    5. Inputs, outputs and values of the host keep their types, with `graph.cast` at the border; reshapes between them,
+       too.
 
     A model of which all nodes are kept stays as it is, bit by bit. A module that has storage formats already is left
     alone.
@@ -74,6 +83,9 @@ class AssignPrecisionPass(ModulePass):
         keep.check(main)
         for inner in list(main.body.block.ops):
             if without_kernel(inner) or _is_kept(inner, keep):
+                move_to_host(inner)
+        for inner in list(main.body.block.ops):
+            if scales_integers(inner):
                 move_to_host(inner)
         for inner in stranded(main.body.block):
             move_to_host(inner)

@@ -70,3 +70,49 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<6xf32> {
   %y = graph.reshape %x : (tensor<2x3xf32>) -> tensor<6xf32>
   func.return %y : tensor<6xf32>
 }
+
+// -----
+
+// Sums of products of 8 bits are scaled on the host, with the product of the scales; what follows is float16 again.
+// CHECK:       %[[F:.*]] = graph.host(%i)
+// CHECK:       graph.host(%{{.*}}) : (tensor<f32>) -> tensor<f32>
+// CHECK:       %[[S:.*]] = graph.host(%[[F]], %{{.*}}) : (tensor<2x16xf32>, tensor<f32>) -> tensor<2x16xf32>
+// CHECK:       %[[H:.*]] = graph.cast %[[S]] : (tensor<2x16xf32>) -> tensor<2x16xf16>
+// CHECK:       graph.matmul %[[H]]
+func.func @main(%i: tensor<2x16xi32>, %a: tensor<f32>) -> tensor<2x16xf32> {
+  %f = graph.host(%i) : (tensor<2x16xi32>) -> tensor<2x16xf32> {
+  ^bb0(%j: tensor<2x16xi32>):
+    %g = onnx.Cast(%j) {to = 1} : (tensor<2x16xi32>) -> tensor<2x16xf32>
+    graph.yield %g : tensor<2x16xf32>
+  }
+  %b = graph.constant dense<0.0001> : tensor<f32>
+  %c = graph.binary mul %a, %b : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %s = graph.binary mul %f, %c : (tensor<2x16xf32>, tensor<f32>) -> tensor<2x16xf32>
+  %w = graph.constant dense<1.0> : tensor<16x16xf32>
+  %y = graph.matmul %s, %w : (tensor<2x16xf32>, tensor<16x16xf32>) -> tensor<2x16xf32>
+  func.return %y : tensor<2x16xf32>
+}
+
+// -----
+
+// Bytes fit into float16, and so does what is no cast, or is not scaled.
+// CHECK:       graph.binary mul {{.*}} -> tensor<2x16xf16>
+// CHECK:       graph.binary add {{.*}} -> tensor<2x16xf16>
+func.func @main(%i: tensor<2x16xui8>, %j: tensor<2x16xi32>, %x: tensor<2x16xf32>) -> (tensor<2x16xf32>, tensor<2x16xf32>) {
+  %f = graph.host(%i) : (tensor<2x16xui8>) -> tensor<2x16xf32> {
+  ^bb0(%a: tensor<2x16xui8>):
+    %b = onnx.Cast(%a) {to = 1} : (tensor<2x16xui8>) -> tensor<2x16xf32>
+    graph.yield %b : tensor<2x16xf32>
+  }
+  %g = graph.host(%j) : (tensor<2x16xi32>) -> tensor<2x16xf32> {
+  ^bb0(%c: tensor<2x16xi32>):
+    %d = onnx.Cast(%c) {to = 1} : (tensor<2x16xi32>) -> tensor<2x16xf32>
+    graph.yield %d : tensor<2x16xf32>
+  }
+  %w = graph.constant dense<1.0> : tensor<16x16xf32>
+  %m = graph.binary mul %f, %x : (tensor<2x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
+  %y = graph.matmul %m, %w : (tensor<2x16xf32>, tensor<16x16xf32>) -> tensor<2x16xf32>
+  %n = graph.binary add %g, %x : (tensor<2x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
+  %z = graph.matmul %n, %w : (tensor<2x16xf32>, tensor<16x16xf32>) -> tensor<2x16xf32>
+  func.return %y, %z : tensor<2x16xf32>, tensor<2x16xf32>
+}

@@ -7,17 +7,21 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto
 from onnx_models import F16, ModelBuilder, assert_close, check, compile_to_graph, run_pass, run_reference
 from xdsl.dialects.builtin import ModuleOp
 
+from ge import Runtime
 from ge.dialects.graph import Conv2DOp, HostOp, SoftmaxOp
 from ge.dialects.graph.meaning import run_module
 from ge.ir.errors import GeError
 from ge.passes.graph.assign_precision import AssignPrecisionPass
 from ge.passes.graph.keep import read_keep_file
 from ge.passes.graph.report import collect
-from ge.tools.compilation import ASSIGN, stage_passes
+from ge.targets.ascend.om.writer import model_bytes
+from ge.tools.compilation import ASSIGN, CompileOptions, compile_model, stage_passes
 from ge.tools.ge_compiler import compile_options
 
 DEVICE = ["merge-host", "propagate-layout", "autofuse", "convert-graph-to-tile"]
@@ -206,3 +210,21 @@ def test_options_of_the_compiler(tmp_path: Path) -> None:
     passes = stage_passes(ASSIGN, compile_options(values))
     assert passes[0] == AssignPrecisionPass(keep_file=keep, mode="allow_mix_precision")
     assert stage_passes(ASSIGN, compile_options({"model": "m.onnx"}))[0] == AssignPrecisionPass()
+
+
+def test_products_of_bytes_are_scaled_before_they_are_float16(tmp_path: Path) -> None:
+    """A dynamically quantised layer, whose sums are far beyond float16, and whose scales are far below it."""
+    m = ModelBuilder()
+    random = np.random.default_rng(0)
+    x = m.input("x", 8, 256)
+    quantised = m.node("DynamicQuantizeLinear", x, outputs=3)
+    weights = m.constant(random.integers(-127, 128, (256, 64)), np.int8)
+    sums = m.node("MatMulInteger", quantised, weights, f"{quantised}_2", m.constant(0, np.int8))
+    scale = m.node("Mul", f"{quantised}_1", m.constant(3e-4))
+    y = m.node("Mul", m.node("Cast", sums, to=TensorProto.FLOAT), scale)
+    m.output(m.node("MatMul", m.node("Add", y, m.weights(64)), m.weights(64, 16, scale=0.1)))
+    onnx.save(m.build(), tmp_path / "model.onnx")
+    inputs = {"x": np.abs(random.standard_normal((8, 256))).astype(np.float32)}
+    want = run_reference(onnx.load(tmp_path / "model.onnx"), inputs)
+    got = Runtime().run(model_bytes(compile_model(CompileOptions(tmp_path / "model.onnx")).module), inputs)
+    assert_close(dict(zip(want, got.values(), strict=True)), want, F16)

@@ -39,7 +39,7 @@ class FoldTransposeMatmulPass(ModulePass):
     5. rows of b that do not fill blocks of 16: what pads them would meet what pads the rows of a;
     6. cases 2 and 3 when the transposition, or the product with a number, has another user.
 
-    No bit of the result changes.
+    The same products are summed.
     """
 
     name = "fold-transpose-matmul"

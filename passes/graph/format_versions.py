@@ -2,10 +2,11 @@
 
 A value has one version from the operation that makes it. Others come from it, in this order of preference: a view,
 where the bytes are the same; a transposition of the storage; a cast, where only the element type differs; one
-`graph.trans_data`; two, by way of plain
-format. The results of `graph.cast`, `graph.reshape` and `graph.transpose` have no version of their own at first: they
-are derived from their operand in whatever format is asked for. So a cast becomes part of a conversion, a reshape a
-view, and a transposition, too, where it only moves whole blocks that lie apart already: the heads of an attention.
+`graph.trans_data`; two, by way of plain format.
+
+The results of `graph.cast`, `graph.reshape` and `graph.transpose` have no version of their own at first: they are
+derived from their operand in whatever format is asked for. So a cast becomes part of a conversion, a reshape a view,
+and a transposition, too, where it only moves whole blocks that lie apart already: the heads of an attention.
 """
 
 from __future__ import annotations

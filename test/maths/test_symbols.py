@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ge.maths.symbol_evaluation import parse, substitute
 from ge.maths.symbols import (
     Expression,
     Size,
@@ -16,11 +17,9 @@ from ge.maths.symbols import (
     exact_quotient,
     maximum,
     minimum,
-    parse,
     quotient,
     quotient_up,
     remainder,
-    substitute,
     symbol,
     total,
 )

@@ -20,7 +20,8 @@ from ge.dialects.onnx.shapes import signature
 from ge.dialects.onnx.shapes.types import type_of_value
 from ge.dialects.onnx.shapes.values import Dim, Shape, Tensor, Value, shape_text
 from ge.ir.errors import GeError
-from ge.maths.symbols import Expression, Interval, Size, Symbol, substitute, symbol
+from ge.maths.symbol_evaluation import substitute
+from ge.maths.symbols import Expression, Interval, Size, Symbol, symbol
 
 if TYPE_CHECKING:
     from lark import Lark, Token, Tree

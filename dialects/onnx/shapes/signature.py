@@ -18,7 +18,8 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue, TypeAttribute
 
 from ge.dialects.onnx.shapes.types import value_of_type
 from ge.dialects.onnx.shapes.values import Dim, OptionalOf, SequenceOf, Shape, Tensor, Value, refine
-from ge.maths.symbols import Interval, Size, parse, symbol
+from ge.maths.symbol_evaluation import parse
+from ge.maths.symbols import Interval, Size, symbol
 
 DIMS, BOUNDS = "onnx.dims", "onnx.bounds"
 

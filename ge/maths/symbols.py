@@ -276,26 +276,25 @@ def _without(monomial: Monomial, divisor: Monomial) -> Monomial | None:
 
 def minimum(a: Size, b: Size) -> Size:
     """The smaller of two sizes."""
-    if isinstance(a, int) and isinstance(b, int):
-        return min(a, b)
-    low, high = _difference(a, b)
-    if low is not None and low >= 0:
-        return b
-    if high is not None and high <= 0:
-        return a
-    return Expression({(Call("min", *sorted((a, b), key=str)),): 1})
+    return _extreme("min", a, b)
 
 
 def maximum(a: Size, b: Size) -> Size:
     """The greater of two sizes."""
+    return _extreme("max", a, b)
+
+
+def _extreme(function: Literal["min", "max"], a: Size, b: Size) -> Size:
+    """The smaller or the greater one, the same in either order: ``a - b`` may have other bounds than ``b - a``."""
     if isinstance(a, int) and isinstance(b, int):
-        return max(a, b)
+        return min(a, b) if function == "min" else max(a, b)
+    a, b = sorted((a, b), key=str)
     low, high = _difference(a, b)
     if low is not None and low >= 0:
-        return a
+        return b if function == "min" else a
     if high is not None and high <= 0:
-        return b
-    return Expression({(Call("max", *sorted((a, b), key=str)),): 1})
+        return a if function == "min" else b
+    return Expression({(Call(function, a, b),): 1})
 
 
 def total(sizes: Iterable[Size]) -> Size:
@@ -345,17 +344,18 @@ Sum: TypeAlias = "Mapping[Monomial, int | Fraction]"
 
 def _lower(terms: Sum, depth: int = 0) -> int | Fraction | None:
     """A lower bound of a sum whose factors need not be integers: calls are replaced by what bounds them."""
-    for monomial, factor in terms.items():
-        if len(monomial) == 1 and isinstance(call := monomial[0], Call):
-            if depth == _MAX_CALLS:
-                return None
-            rest = {other: value for other, value in terms.items() if other != monomial}
-            worst, candidates = _replacements(call, factor > 0)
-            lows = [_lower(_add(rest, candidate, factor), depth + 1) for candidate in candidates]
-            known = [low for low in lows if low is not None]
-            if worst:
-                return min(known) if known and len(known) == len(lows) else None
-            return max(known, default=None)
+    calls = [monomial[0] for monomial in terms if len(monomial) == 1 and isinstance(monomial[0], Call)]
+    if calls:
+        if depth == _MAX_CALLS:
+            return None
+        call = min(calls, key=str)  # not the one that was added first: equal sums have equal bounds
+        factor, rest = terms[call,], {other: value for other, value in terms.items() if other != (call,)}
+        worst, candidates = _replacements(call, factor > 0)
+        lows = [_lower(_add(rest, candidate, factor), depth + 1) for candidate in candidates]
+        known = [low for low in lows if low is not None]
+        if worst:
+            return min(known) if known and len(known) == len(lows) else None
+        return max(known, default=None)
     total: int | Fraction = 0
     for monomial, factor in terms.items():
         low, high = _monomial_bounds(monomial)

@@ -105,6 +105,12 @@ def test_text(pair: Pair) -> None:
 
 
 @given(PAIRS, PAIRS)
+def test_order_does_not_matter(a: Pair, b: Pair) -> None:
+    assert minimum(a[0], b[0]) == minimum(b[0], a[0])
+    assert maximum(a[0], b[0]) == maximum(b[0], a[0])
+
+
+@given(PAIRS, PAIRS)
 def test_exact_quotient(a: Pair, b: Pair) -> None:
     found = exact_quotient(a[0] * b[0], b[0])
     assert b[0] == 0 or found == a[0]

@@ -3,10 +3,10 @@
 | module | what |
 |---|---|
 | `attributes` | kinds of functions, the activation attribute |
-| `compute`, `movement`, `program` | the operations |
+| `compute`, `normalization`, `movement`, `program` | the operations |
 | `streams` | the events of a device program, and what they order |
 | `shapes` | one shape function per operation, on plain tuples |
-| `capabilities` | what the AI Core has kernels for |
+| `capabilities` | what the AI Core has kernels for; `row_kernels`, `movement_kernels`: of rows, of movements |
 | `fusing` | what of it fits into one kernel |
 | `meaning` | evaluation with NumPy |
 
@@ -25,18 +25,7 @@ from ge.dialects.graph.attributes import (
     UnaryKind,
     UnaryKindAttr,
 )
-from ge.dialects.graph.compute import (
-    COMPUTE_OPS,
-    BatchNormOp,
-    BinaryOp,
-    Conv2DOp,
-    LayerNormOp,
-    LrnOp,
-    MatmulOp,
-    Pool2DOp,
-    SoftmaxOp,
-    UnaryOp,
-)
+from ge.dialects.graph.compute import COMPUTE_OPS, BinaryOp, Conv2DOp, MatmulOp, Pool2DOp, UnaryOp
 from ge.dialects.graph.movement import (
     MOVEMENT_OPS,
     CastOp,
@@ -48,6 +37,7 @@ from ge.dialects.graph.movement import (
     TransposeOp,
     ViewOp,
 )
+from ge.dialects.graph.normalization import NORMALIZATION_OPS, BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp
 from ge.dialects.graph.program import (
     NOTES,
     PROGRAM_OPS,
@@ -104,7 +94,7 @@ __all__ = [
 
 Graph = NotedDialect(
     "graph",
-    [*PROGRAM_OPS, *STREAM_OPS, *COMPUTE_OPS, *MOVEMENT_OPS],
+    [*PROGRAM_OPS, *STREAM_OPS, *COMPUTE_OPS, *NORMALIZATION_OPS, *MOVEMENT_OPS],
     [ActivationAttr, UnaryKindAttr, BinaryKindAttr, PoolKindAttr],
     NOTES,
 )

@@ -1,9 +1,11 @@
 """What the AI Core has kernels for: the one place that says on which operations, types, sizes and storage formats.
 
 * :func:`obstacle` says why an operation has no kernel (None: it has one). It looks at what the operation computes, not
-at   the formats and float types its operands have at the moment: `assign-precision` and `propagate-layout` change
-those.
+  at the formats and float types its operands have at the moment: `assign-precision` and `propagate-layout` change
+  those.
 * :func:`kernel_formats` lists the storage formats that its kernels take, best first.
+
+`row_kernels` and `movement_kernels` say it of operations on rows and of movements.
 
 The passes move what has no kernel to the host, and the lowering to `tile` has a kernel for everything that remains.
 """
@@ -11,10 +13,8 @@ The passes move what has no kernel to the host, and the lowering to `tile` has a
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
 from typing import Any, Literal, TypeAlias
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType, f16, f32
@@ -22,17 +22,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ge.dialects.graph.attributes import ActivationAttr, BinaryKind, UnaryKind
 from ge.dialects.graph.base import shape_of, tensor
-from ge.dialects.graph.compute import (
-    BatchNormOp,
-    BinaryOp,
-    Conv2DOp,
-    LayerNormOp,
-    LrnOp,
-    MatmulOp,
-    Pool2DOp,
-    SoftmaxOp,
-    UnaryOp,
-)
+from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, Pool2DOp, UnaryOp
 from ge.dialects.graph.movement import (
     CastOp,
     ConcatOp,
@@ -43,7 +33,18 @@ from ge.dialects.graph.movement import (
     TransposeOp,
     ViewOp,
 )
+from ge.dialects.graph.movement_kernels import (
+    concat_formats,
+    concat_obstacle,
+    gather_obstacle,
+    joins_channels,
+    slice_formats,
+    slice_obstacle,
+    transpose_obstacle,
+)
+from ge.dialects.graph.normalization import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp
 from ge.dialects.graph.program import ConstantOp, HostOp, LaunchOp
+from ge.dialects.graph.row_kernels import layer_norm_obstacle, row_formats, softmax_obstacle
 from ge.dialects.graph.shapes import Shape
 from ge.ir.attributes import layout_of
 from ge.maths.layouts import C0, ND_FORMATS
@@ -62,21 +63,6 @@ CONV_WINDOW_BYTES = 512 * 1024
 
 POOL_WINDOW_BYTES = 96 * 1024
 """One pooling window, of one block of 16 channels: it shares the unified buffer (248 KiB or more) with float32 sums."""
-
-SOFTMAX_ROW_ELEMENTS = 8192
-"""The longest row of a softmax: a row and its float32 intermediates lie in the unified buffer."""
-
-LAYER_NORM_ROW_ELEMENTS = 8192
-"""The longest row of a normalisation of rows: with scale, bias and float32 values it lies in the unified buffer."""
-
-LAYER_NORM_RAGGED_ELEMENTS = 512
-"""The same for rows that do not fill blocks: 16 of them lie there."""
-
-FRACTAL_ROW_ELEMENTS = 768
-"""The longest row of either in FRACTAL_NZ, of which 16 always lie there together."""
-
-MAX_LANE_RUNS = 1024
-"""Runs of channels that a kernel puts together in blocks of 16, other than whole blocks: each is code of its own."""
 
 SMALLEST_WIDTH = 1e-30
 """The smallest alpha of celu, of which kernels multiply with the reciprocal."""
@@ -293,115 +279,7 @@ def _alike(op: UnaryOp | BinaryOp, kind: UnaryKind | BinaryKind) -> Sequence[For
     return [Formats(tuple(None if form == "scalar" else choice for form in forms), choice) for choice in choices]
 
 
-# Others
-
-
-def _softmax(op: SoftmaxOp) -> str | None:
-    shape = shape_of(op.x)
-    if op.axis.value.data % len(shape) != len(shape) - 1:
-        return "the axis is not the last"
-    if shape[-1] > SOFTMAX_ROW_ELEMENTS:
-        return f"a row is longer than {SOFTMAX_ROW_ELEMENTS}"
-    return None
-
-
-def _layer_norm(op: LayerNormOp) -> str | None:
-    if not _is_constant(op.scale) or not _is_constant(op.bias):
-        return "scale and bias are not constant"
-    length = shape_of(op.x)[-1]
-    limit = LAYER_NORM_ROW_ELEMENTS if length % C0 == 0 else LAYER_NORM_RAGGED_ELEMENTS
-    if length % C0 and math.prod(shape_of(op.x)) == length:
-        return "a single row does not fill blocks"
-    return None if length <= limit else f"a row is longer than {limit}"
-
-
-def _concat(op: ConcatOp) -> str | None:
-    if _joins_channels(op):
-        return _mixture(op.xs, range(shape_of(op.y)[1]))
-    return None if _concat_formats(op) else _no_box(shape_of(op.y), op.axis.value.data % len(shape_of(op.y)))
-
-
-def _joins_channels(op: ConcatOp) -> bool:
-    """Whether a concatenation is one of the channels of feature maps."""
-    return len(shape_of(op.y)) == 4 and op.axis.value.data % 4 == 1
-
-
-def _concat_formats(op: ConcatOp) -> Sequence[str]:
-    axis = op.axis.value.data % len(shape_of(op.y))
-    return _box_formats(shape_of(op.y), axis, list(accumulate(shape_of(x)[axis] for x in op.xs)))
-
-
-def _slice(op: SliceOp) -> str | None:
-    return None if _slice_formats(op) else _no_box(shape_of(op.x), op.axis.value.data)
-
-
-def _slice_formats(op: SliceOp) -> Sequence[str]:
-    start = op.start.value.data
-    return _box_formats(shape_of(op.x), op.axis.value.data, [start, start + op.size.value.data])
-
-
-def _box_formats(shape: Shape, axis: int, cuts: Sequence[int]) -> Sequence[str]:
-    """The formats in which a tensor that is cut along `axis` falls into boxes of whole blocks, which kernels copy."""
-    inner = math.prod(shape[axis + 1 :])
-    formats = ["ND"] if all(cut * inner % C0 == 0 for cut in (*cuts, shape[axis])) else []
-    if len(shape) >= 2 and (axis < len(shape) - 1 or all(cut % C0 == 0 or cut == shape[axis] for cut in cuts)):
-        formats.append("FRACTAL_NZ")
-    return formats
-
-
-def _no_box(shape: Shape, axis: int) -> str:
-    return f"{math.prod(shape[axis + 1 :])} elements after axis {axis} do not fill blocks, nor do its parts"
-
-
-def _gather_channels(op: GatherChannelsOp) -> str | None:
-    if len(shape_of(op.y)) != 4:
-        return "it does not gather channels of feature maps"
-    return _mixture(op.xs, op.indices.get_values())
-
-
-def _mixture(xs: Sequence[SSAValue], indices: Sequence[int]) -> str | None:
-    """Whether a choice of the channels of `xs`, laid end to end, is too scattered for a kernel."""
-    sizes = [shape_of(x)[1] for x in xs]
-    ends = list(accumulate(sizes))
-    sources = [bisect_right(ends, index) for index in indices]
-    places = [(source, index - ends[source] + sizes[source]) for source, index in zip(sources, indices, strict=True)]
-    runs = 0
-    for start in range(0, len(places), C0):
-        block = places[start : start + C0]
-        breaks = sum((source, channel + 1) != after for (source, channel), after in pairwise(block))
-        runs += breaks + 1 if breaks or block[0][1] % C0 else 0
-    return None if runs <= MAX_LANE_RUNS else f"channels from {runs} places are more than {MAX_LANE_RUNS}"
-
-
-def joined_axes(shape: Shape, perm: Sequence[int]) -> tuple[Shape, tuple[int, ...]]:
-    """A transposition with dimensions that stay together as one, and without those of size 1."""
-    order = [axis for axis in perm if shape[axis] != 1]
-    runs: list[list[int]] = []
-    for axis in order:
-        before = range(runs[-1][-1] + 1, axis) if runs else range(0)
-        if runs and runs[-1][-1] < axis and all(shape[between] == 1 for between in before):
-            runs[-1].append(axis)
-        else:
-            runs.append([axis])
-    in_order = sorted(runs)
-    sizes = tuple(math.prod(shape[axis] for axis in run) for run in in_order)
-    return sizes or (1,), tuple(in_order.index(run) for run in runs) or (0,)
-
-
-def _transpose(op: TransposeOp) -> str | None:
-    return transposition_obstacle(shape_of(op.x), op.perm.get_values())
-
-
-def transposition_obstacle(shape: Shape, perm: Sequence[int]) -> str | None:
-    """Why a tensor of a plain format has no kernel that transposes it; None if it has one."""
-    shape, perm = joined_axes(shape, perm)
-    if len(perm) == 1:
-        return "it moves nothing: it is a reshape"
-    if perm[-1] == len(perm) - 1 and shape[-1] % C0 == 0:
-        return None
-    if perm in ((1, 0), (0, 2, 1)):
-        return None
-    return "it moves elements of rows in another way than by transposing matrices"
+# All of them
 
 
 def _no_kernel(reason: str) -> Callable[[Any], str]:
@@ -414,11 +292,11 @@ _CHECKS: dict[type[Operation], Callable[[Any], str | None]] = {
     MatmulOp: _matmul,
     UnaryOp: _unary,
     BinaryOp: _binary,
-    SoftmaxOp: _softmax,
-    LayerNormOp: _layer_norm,
-    ConcatOp: _concat,
-    SliceOp: _slice,
-    GatherChannelsOp: _gather_channels,
+    SoftmaxOp: softmax_obstacle,
+    LayerNormOp: layer_norm_obstacle,
+    ConcatOp: concat_obstacle,
+    SliceOp: slice_obstacle,
+    GatherChannelsOp: gather_obstacle,
     ReshapeOp: lambda op: None,
     CastOp: lambda op: None,
     TransDataOp: lambda op: None,
@@ -426,7 +304,7 @@ _CHECKS: dict[type[Operation], Callable[[Any], str | None]] = {
     LaunchOp: lambda op: None,
     BatchNormOp: _no_kernel("it was not turned into a convolution"),
     LrnOp: _no_kernel("it was not decomposed"),
-    TransposeOp: _transpose,
+    TransposeOp: transpose_obstacle,
     HostOp: _no_kernel("it runs on the host"),
 }
 
@@ -436,21 +314,19 @@ _FORMATS: dict[type[Operation], Callable[[Any], Sequence[Formats]]] = {
     MatmulOp: lambda op: [Formats(("FRACTAL_NZ", _matrix_format(op.b), None)[: len(op.operands)], "FRACTAL_NZ")],
     UnaryOp: lambda op: _alike(op, op.kind),
     BinaryOp: lambda op: _alike(op, op.kind.data),
-    SoftmaxOp: lambda op: _row_formats(op, ragged=True),
-    LayerNormOp: lambda op: _row_formats(op, ragged=False),
-    ConcatOp: lambda op: _of_all(op, ["NC1HWC0"] if _joins_channels(op) else _concat_formats(op)),
-    SliceOp: lambda op: _of_all(op, _slice_formats(op)),
+    SoftmaxOp: lambda op: _of_rows(op, row_formats(op, ragged=True)),
+    LayerNormOp: lambda op: _of_rows(op, row_formats(op, ragged=False)),
+    ConcatOp: lambda op: _of_all(op, ["NC1HWC0"] if joins_channels(op) else concat_formats(op)),
+    SliceOp: lambda op: _of_all(op, slice_formats(op)),
     GatherChannelsOp: lambda op: [Formats(("NC1HWC0",) * len(op.operands), "NC1HWC0")],
     ReshapeOp: lambda op: [Formats(("ND",), "ND")],
     TransposeOp: lambda op: [Formats(("ND",), "ND")],
 }
 
 
-def _row_formats(op: SoftmaxOp | LayerNormOp, *, ragged: bool) -> Sequence[Formats]:
-    """The formats in which kernels go along rows; `ragged`: also along those that do not fill blocks in FRACTAL_NZ."""
-    shape, others = shape_of(op.x), (None,) * (len(op.operands) - 1)
-    short = len(shape) >= 2 and shape[-1] <= FRACTAL_ROW_ELEMENTS and (ragged or shape[-1] % C0 == 0)
-    return [Formats((format, *others), format) for format in ("ND", "FRACTAL_NZ")[: 1 + short]]
+def _of_rows(op: SoftmaxOp | LayerNormOp, formats: Sequence[str]) -> Sequence[Formats]:
+    """Formats each for the rows and the result; scale and bias are vectors."""
+    return [Formats((format, *(None,) * (len(op.operands) - 1)), format) for format in formats]
 
 
 def _of_all(op: Operation, formats: Sequence[str]) -> Sequence[Formats]:

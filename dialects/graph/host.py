@@ -15,19 +15,10 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from ge.dialects.graph.attributes import ActivationAttr, BinaryKind, PoolKind, UnaryKind
 from ge.dialects.graph.base import shape_of, tensor
-from ge.dialects.graph.compute import (
-    BatchNormOp,
-    BinaryOp,
-    Conv2DOp,
-    LayerNormOp,
-    LrnOp,
-    MatmulOp,
-    Pool2DOp,
-    SoftmaxOp,
-    UnaryOp,
-)
+from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, Pool2DOp, UnaryOp
 from ge.dialects.graph.constants import constant_array, dtype_of
 from ge.dialects.graph.movement import CastOp, ConcatOp, GatherChannelsOp, ReshapeOp, SliceOp, TransposeOp
+from ge.dialects.graph.normalization import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp
 from ge.dialects.graph.program import ConstantOp, HostOp, YieldOp
 from ge.dialects.onnx import (
     ABSENT,

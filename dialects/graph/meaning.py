@@ -20,17 +20,7 @@ from xdsl.traits import SymbolTable
 
 from ge.dialects.graph import numerics
 from ge.dialects.graph.base import shape_of, tensor
-from ge.dialects.graph.compute import (
-    BatchNormOp,
-    BinaryOp,
-    Conv2DOp,
-    LayerNormOp,
-    LrnOp,
-    MatmulOp,
-    Pool2DOp,
-    SoftmaxOp,
-    UnaryOp,
-)
+from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, Pool2DOp, UnaryOp
 from ge.dialects.graph.constants import constant_array, stored_type
 from ge.dialects.graph.movement import (
     CastOp,
@@ -42,6 +32,7 @@ from ge.dialects.graph.movement import (
     TransposeOp,
     ViewOp,
 )
+from ge.dialects.graph.normalization import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp
 from ge.dialects.graph.program import (
     ConstantOp,
     FusionOp,

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 
 from ge.dialects.graph import TransposeOp
 from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.capabilities import joined_axes
+from ge.dialects.graph.movement_kernels import joined_axes
 from ge.dialects.tile.text import Index
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel

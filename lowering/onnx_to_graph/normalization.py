@@ -7,8 +7,8 @@ import math
 import numpy as np
 
 from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.compute import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp
 from ge.dialects.graph.constants import dtype_of
+from ge.dialects.graph.normalization import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp
 from ge.dialects.onnx import OnnxOp
 from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rule, Rules, axis_of, feature, is_feature
 from ge.lowering.onnx_to_graph.windows import as_plane, from_plane

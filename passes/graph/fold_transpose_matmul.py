@@ -11,8 +11,8 @@ from xdsl.passes import ModulePass
 
 from ge.dialects.graph import BinaryKind, BinaryOp, MatmulOp, ReshapeOp, TransposeOp
 from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.capabilities import joined_axes
 from ge.dialects.graph.fusing import number_of
+from ge.dialects.graph.movement_kernels import joined_axes
 from ge.ir.rewriting import apply_rules, erase_if_unused, replace, rewrite_rule
 from ge.maths.layouts import C0
 from ge.passes.graph.chains import replace_chain

@@ -19,8 +19,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ge.dialects.graph import CastOp, ConstantOp, ReshapeOp, TransDataOp, TransposeOp, ViewOp
 from ge.dialects.graph.base import shape_of, tensor
-from ge.dialects.graph.capabilities import transposition_obstacle
 from ge.dialects.graph.constants import constant, constant_array
+from ge.dialects.graph.movement_kernels import transposition_obstacle
 from ge.ir.attributes import layout_of, with_layout
 from ge.maths.layouts import Transposition, same_bytes, storage_shape, storage_transposition
 

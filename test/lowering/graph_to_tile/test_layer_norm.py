@@ -11,7 +11,8 @@ import pytest
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph import LayerNormOp
-from ge.dialects.graph.capabilities import FRACTAL_ROW_ELEMENTS, kernel_formats, obstacle
+from ge.dialects.graph.capabilities import kernel_formats, obstacle
+from ge.dialects.graph.row_kernels import FRACTAL_ROW_ELEMENTS
 from ge.ir.constants import Array
 from ge.ir.errors import GeError
 from ge.lowering.graph_to_tile.layer_norm import lower_layer_norm

@@ -11,7 +11,8 @@ import pytest
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph import SoftmaxOp
-from ge.dialects.graph.capabilities import FRACTAL_ROW_ELEMENTS, kernel_formats
+from ge.dialects.graph.capabilities import kernel_formats
+from ge.dialects.graph.row_kernels import FRACTAL_ROW_ELEMENTS
 from ge.ir.errors import GeError
 from ge.lowering.graph_to_tile.softmax import lower_softmax
 

@@ -10,7 +10,8 @@ import pytest
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph import TransposeOp
-from ge.dialects.graph.capabilities import joined_axes, obstacle
+from ge.dialects.graph.capabilities import obstacle
+from ge.dialects.graph.movement_kernels import joined_axes
 from ge.lowering.graph_to_tile.transpose import lower_transpose
 
 Check = Any

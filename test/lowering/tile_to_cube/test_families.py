@@ -10,8 +10,9 @@ from xdsl.ir import Operation
 
 from ge.dialects import tile
 from ge.dialects.graph import ActivationAttr
-from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, Pool2DOp, SoftmaxOp, UnaryOp
+from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, Pool2DOp, UnaryOp
 from ge.dialects.graph.movement import CastOp, ConcatOp, GatherChannelsOp, TransDataOp
+from ge.dialects.graph.normalization import SoftmaxOp
 from ge.ir.attributes import with_layout
 from ge.targets.ascend.soc import Soc
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ge.dialects import cube
 from ge.dialects.cube.kernel import AllocOp
-from ge.dialects.graph.compute import Conv2DOp, SoftmaxOp
+from ge.dialects.graph.compute import Conv2DOp
+from ge.dialects.graph.normalization import SoftmaxOp
 from ge.ir.errors import GeError
 from ge.lowering.tile_to_cube.convert import lower_kernel
 from ge.passes.cube.lifetimes import lifetimes

@@ -94,6 +94,11 @@ class ModelBuilder:
         }
 
 
+def branch(name: str, *nodes: onnx.NodeProto) -> onnx.GraphProto:
+    """A branch of an If whose last node gives what it gives."""
+    return helper.make_graph(nodes, name, [], [helper.make_empty_tensor_value_info(nodes[-1].output[0])])
+
+
 def run_reference(model: ModelProto, inputs: Mapping[str, Array]) -> dict[str, Array]:
     """What onnxruntime computes, without its own optimisations."""
     options = onnxruntime.SessionOptions()

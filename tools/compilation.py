@@ -9,7 +9,7 @@ import resource
 import shlex
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -73,7 +73,9 @@ GROUP = Stage("graph-grouped", ("{kernels}", "{cores}"))
 TILE = Stage("tile", ("convert-graph-to-tile{{soc={soc} double-buffer={double_buffer} search-tiles={search_tiles}}}",))
 CUBE = Stage("cube", ("convert-tile-to-cube{{soc={soc}}}",))
 PLAN = Stage("cube-planned", ("plan-buffers", "insert-sync"))
-PROGRAM = Stage("program", ("{order}", "{streams}", "plan-memory{{soc={soc} {memory}}}", "check-memory"))
+PROGRAM = Stage(
+    "program", ("note-dataflow", "{order}", "{streams}", "plan-memory{{soc={soc} {memory}}}", "check-memory")
+)
 WRITE = Stage("om", ("convert-program-to-om{{soc={soc} model-name={name}}}",))
 
 STAGES = (IMPORT, OPTIMISE, LOWER, FUSE, ASSIGN, GROUP, TILE, CUBE, PLAN, PROGRAM, WRITE)
@@ -252,9 +254,16 @@ class Compilation:
         return sum(stage.seconds for stage in self.stages)
 
 
-def compile_model(options: CompileOptions, *, watch: bool = False, progress: Progress | None = None) -> Compilation:
+def compile_model(
+    options: CompileOptions,
+    *,
+    watch: bool = False,
+    progress: Progress | None = None,
+    observe_stage: Callable[[Stage, ModuleOp], None] = lambda stage, module: None,
+) -> Compilation:
     """Compile a model; ``watch`` collects what a fusion report needs, which takes time; ``progress`` is told of stages.
 
+    ``observe_stage`` is called with each stage and the module that it left, which later ones change.
     Raises GeError: of the model (GE1xxx), its operators and shapes (GE3xxx, GE4xxx), the chip.
     """
     records: list[StageRecord] = []
@@ -279,6 +288,7 @@ def compile_model(options: CompileOptions, *, watch: bool = False, progress: Pro
             records.append(_record(stage, time.perf_counter() - start, module))
             progress.end(stage.name, records[-1].seconds)
             write(len(records), stage.name, module)
+            observe_stage(stage, module)
             if stage is IMPORT:
                 imported = module.clone()
             if stage is GROUP:

@@ -310,10 +310,14 @@ CORES = "graph.cores"
 ONE_STREAM_CYCLES = "graph.one_stream_cycles"
 """Note of `@main`: the cycles that it would take in one stream, each kernel on all cores that it can use."""
 
+DATAFLOW = "graph.dataflow"
+"""Note of `@main`: a digest of what it computes, whatever the order and the streams of its tasks."""
+
 NOTES = {
     INPUT_NAMES: strings(arguments, "argument"),
     OUTPUT_NAMES: strings(returned, "result"),
     "graph.name": STRING,
+    DATAFLOW: STRING,
     "graph.input_offsets": integers(arguments, "argument"),
     "graph.output_offsets": integers(returned, "result"),
     **dict.fromkeys(("graph.memory_size", "graph.io_size", "graph.weight_size"), NATURAL),

@@ -403,6 +403,11 @@ _COMPILE: dict[str, ErrorKind] = {
         "A task reads or writes bytes that a task of another stream writes or reads, and no event orders the two.",
         "Run --assign-streams, and --plan-memory after it; report the program when the plan came from there.",
     ),
+    "GE4026": ErrorKind(
+        "device program computes something else in streams",
+        "A pass that orders tasks, or puts them into streams, has lost, doubled or changed one of them.",
+        "Compile with --enable_single_stream=true and --memory_optimize=low, and report the model.",
+    ),
     "GE4020": ErrorKind(
         "operation on tiles has no instructions",
         "Where its tiles lie does not suit the instructions of the core: rows that begin or end inside a block of 32 "

@@ -130,6 +130,7 @@ PASSES: dict[str, str] = {
     "plan-buffers": "ge.passes.cube.plan_buffers:PlanBuffers",
     "insert-sync": "ge.passes.cube.insert_sync:InsertSync",
     # to om
+    "note-dataflow": "ge.passes.graph.note_dataflow:NoteDataflowPass",
     "order-launches": "ge.passes.graph.order_launches:OrderLaunchesPass",
     "estimate-cycles": "ge.targets.ascend.estimate_cycles:EstimateCyclesPass",
     "assign-streams": "ge.passes.graph.assign_streams:AssignStreamsPass",

@@ -8,13 +8,14 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.context import Context
-from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, ModuleOp
+from xdsl.dialects.builtin import I64, DenseArrayBase, IntegerAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from ge.dialects.cube.kernel import CubeKernelOp
 from ge.dialects.graph import ConstantOp, HostOp, LaunchOp, RecordOp, ViewOp, WaitOp
+from ge.dialects.graph.program import DATAFLOW
 from ge.dialects.graph.streams import program_steps, stream_of
 from ge.dialects.om.values import ALIGNMENT, NO_OFFSET, slot_bytes, value_bytes
 from ge.dialects.tile.structure import KernelOp
@@ -23,6 +24,7 @@ from ge.ir.errors import GeError
 from ge.ir.functions import body_of
 from ge.ir.locations import where
 from ge.passes.graph.kernel_accesses import overwritten
+from ge.passes.graph.note_dataflow import dataflow
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,8 @@ class CheckMemoryPass(ModulePass):
 
     It shares no code with the planners, only the rule that slots start at multiples of 512 bytes. Streams are replayed
     in the order of the program; beside that, each keeps a clock of what it knows to be done in the others, so that what
-    could go wrong in any other order is found, too. Refused (GE4023; GE4025 for 5, GE3024 for events without sense):
+    could go wrong in any other order is found, too. Refused (GE4023; GE4025 for 5, GE4026 for 7; GE3024 for events
+    without sense):
 
     1. an operation that reads a value of which a later one has overwritten a part, or that was never written;
     2. a slot that is not aligned, or reaches beyond the memory that the program asks for;
@@ -39,7 +42,9 @@ class CheckMemoryPass(ModulePass):
     4. a result that is not intact at the end of the program;
     5. two tasks of different streams that use a value or memory, one of them writing it, and no event orders them;
     6. a result of a launch that lies on a part of an operand, or on all of it though the kernel still reads pieces that
-       it has written: what the kernel itself does is replayed (`kernel_accesses.py`), whatever the launch says of it.
+       it has written: what the kernel itself does is replayed (`kernel_accesses.py`), whatever the launch says of it;
+    7. a program that does not compute, task by task, what it computed in one stream (the note of `note-dataflow`, where
+       there is one): each task once, of the same values, and the same values returned.
 
     The host copies what it reads before it writes, so results of host work may lie on its operands.
     """
@@ -53,7 +58,8 @@ class CheckMemoryPass(ModulePass):
 
 
 def check_memory(program: FuncOp) -> None:
-    """Replay one program; see the pass. Raises GE3024, GE4023, GE4025, or GE5009 when memory is not planned."""
+    """Replay one program; see the pass. Raises GE3024, GE4023, GE4025, GE4026, or GE5009 when memory is not planned."""
+    _check_dataflow(program)
     shadow = _Shadow(program)
     streams = _Streams(program_steps(program).stream_count)
     overlaps = _Overlaps(program, shadow.slots)
@@ -86,6 +92,13 @@ def check_memory(program: FuncOp) -> None:
                     shadow.read(value, op)
             case _:
                 raise GeError("GE3004", f"a device program cannot contain {op.name}", where(op))
+
+
+def _check_dataflow(program: FuncOp) -> None:
+    """Compare a program with what it computed in one stream."""
+    noted = program.attributes.get(DATAFLOW)
+    if isinstance(noted, StringAttr) and noted.data != dataflow(program):
+        raise GeError("GE4026", "the tasks are not those that the program had before they were ordered", where(program))
 
 
 class _Shadow:

@@ -132,3 +132,12 @@ func.func @main(%x: tensor<512xf16>) -> tensor<512xf16> attributes {graph.input_
   %c = graph.launch @k(%b) blocks 1 type "K" offsets [4096] : (tensor<512xf16>) -> tensor<512xf16>
   func.return %c : tensor<512xf16>
 }
+
+// -----
+
+// A program that does not compute what is noted of it.
+func.func @main(%x: tensor<8xf16>) -> tensor<8xf16> attributes {graph.dataflow = "0", graph.input_names = ["x"], graph.output_names = ["y"], graph.input_offsets = array<i64: 512>, graph.output_offsets = array<i64: 1024>, graph.memory_size = 1536 : i64, graph.io_size = 1024 : i64, graph.weight_size = 0 : i64} {
+  // expected-error @-1 {{the tasks are not those that the program had before they were ordered}}
+  %a = graph.launch @k(%x) blocks 1 type "K" offsets [1024] : (tensor<8xf16>) -> tensor<8xf16>
+  func.return %a : tensor<8xf16>
+}

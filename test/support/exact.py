@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from google.protobuf.text_format import MessageToString
-from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper
+from onnx import ModelProto, NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 from xdsl.dialects.builtin import ModuleOp
 
+from ge.dialects.onnx import OPSET
 from ge.ir.parser import parse_module
 from ge.ir.printer import print_module
 from ge.ir.verifier import verify_module
@@ -58,3 +60,18 @@ def model_of(
     main = helper.make_graph(nodes, graph.pop("name", "g"), inputs, outputs, **graph)
     imports = [helper.make_opsetid(domain, version) for domain, version in (opsets or {"": 26}).items()]
     return helper.make_model(main, opset_imports=imports, ir_version=13, functions=list(functions))
+
+
+def tensor(name: str, *numbers: float) -> TensorProto:
+    """A vector of float32."""
+    return numpy_helper.from_array(np.array(numbers, np.float32), name)
+
+
+def custom(inputs: list[str] | None = None, outputs: list[str] | None = None, **attributes: Any) -> NodeProto:
+    """A node of a domain that nobody knows."""
+    inputs, outputs = ["x"] if inputs is None else inputs, ["y"] if outputs is None else outputs
+    return helper.make_node("Fancy", inputs, outputs, domain="com.example", **attributes)
+
+
+CUSTOM = {"": OPSET, "com.example": 3}
+"""Opsets of a model with such nodes."""

@@ -14,9 +14,10 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +37,7 @@ from ge.ir.registry import context
 from ge.maths.layouts import storage_shape
 from ge.passes.cube.insert_sync import InsertSync
 from ge.passes.cube.plan_buffers import PlanBuffers
+from ge.targets.ascend.runtime import NPU, Runtime
 from ge.targets.ascend.runtime.statistics import TaskRun
 from ge.tools.arrays import InputInfo, main_inputs
 from ge.tools.signature import Signature
@@ -74,13 +76,16 @@ class OmExecutable(Executable):
     level = "om"
     half = True
 
-    def __init__(self, source: str | Path | bytes, strict: bool, profile: bool = True) -> None:
-        from ge.targets.ascend.om.reader import read_model
-        from ge.targets.ascend.runtime.model import Model
-
-        model = read_model(source)
-        self.inputs = tuple(InputInfo(name, value.type) for name, value in model.inputs.items())
-        self.model = Model(model, strict=strict, profile=profile)
+    def __init__(
+        self, source: str | Path | bytes, strict: bool, profile: bool = True, device: str = NPU, threads: int = 1
+    ) -> None:
+        """``device`` is that of :class:`ge.Runtime`; with ``threads``, each run is done so often at the same time."""
+        self.threads = threads
+        self.model = Runtime(device, threads=threads, profile=profile, strict=strict).load(source)
+        self.inputs = tuple(
+            InputInfo(info.name, value.type)
+            for info, value in zip(self.model.inputs, self.model.input_values, strict=True)
+        )
 
     def signature(self) -> Signature:
         return Signature.of_infos(self.model.inputs, self.model.outputs)
@@ -89,9 +94,25 @@ class OmExecutable(Executable):
         return self.run_tapped(inputs, ())[0]
 
     def run_tapped(self, inputs: Mapping[str, Any], tap: Sequence[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-        outputs = self.model.run(inputs, tap)
+        """Run once in each thread. Raises GE6008 when the results differ in a bit, and what running raises."""
+        with ThreadPoolExecutor(self.threads) as pool:
+            others = [pool.submit(self.model.run, inputs, tap) for _ in range(self.threads - 1)]
+            outputs = self.model.run(inputs, tap)
+        for number, other in enumerate((each.result() for each in others), 2):
+            differing = [name for name in outputs if _bits(outputs[name]) != _bits(other[name])]
+            if differing:
+                what = f"run {number} of {self.threads} at the same time gives other bits in '{differing[0]}'"
+                raise GeError("GE6008", what)
         self.tasks = outputs.statistics.tasks
         return outputs, dict(outputs.taps)
+
+
+def _bits(value: Any) -> object:
+    """What is equal for two results of a model when they are the same bit by bit."""
+    if isinstance(value, list):
+        return [_bits(each) for each in cast("list[Any]", value)]
+    array: NDArray[Any] = np.asarray(value)
+    return array.shape, array.dtype.str, array.tolist() if array.dtype == object else array.tobytes()
 
 
 class OnnxExecutable(Executable):

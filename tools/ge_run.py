@@ -7,6 +7,7 @@
     ge-run resnet50.om --input data=image.npy --output-dir results --profile
     ge-run resnet50.om --random-input --dump=/layer1/* --dump-dir=values
     ge-run resnet50.om --random-input --compare resnet50.onnx --layerwise --csv=layers.csv
+    ge-run resnet50.om --random-input --device=0 --threads=4
 
 A ``.onnx`` file runs as ONNX defines it, a ``.mlir`` file of any level as that level defines it, an ``.om`` file on the
 simulated chip. ``--compare`` ends with status 1 when the outputs are further apart than the precision explains.
@@ -28,7 +29,7 @@ from ge.dialects.onnx.shapes.input_shapes import Asked, fix_arguments, parse_inp
 from ge.ir.errors import GeError
 from ge.ir.registry import context
 from ge.ir.verifier import verify_module
-from ge.targets.ascend.runtime import TensorInfo
+from ge.targets.ascend.runtime import NPU, TensorInfo
 from ge.targets.ascend.runtime.inputs import named_inputs
 from ge.tools import cli
 from ge.tools.agreement import Agreement, Tolerance, compare
@@ -37,6 +38,9 @@ from ge.tools.execute import Executable, OmExecutable, executable
 from ge.tools.layerwise import LayerReport, compare_layers, print_layers, write_layers
 from ge.tools.reference import run_onnx
 from ge.tools.report import print_profile
+
+MAX_THREADS = 256
+"""Each thread has device memory of its own."""
 
 
 def argument_parser() -> argparse.ArgumentParser:
@@ -80,6 +84,11 @@ def argument_parser() -> argparse.ArgumentParser:
     comparison.add_argument("--atol", type=float, help="each element may differ by this much, plus --rtol (default 0)")
     outputs.add_argument("--profile", action="store_true", help="show what every task took")
     parser.add_argument("--signature", action="store_true", help="show the inputs and outputs, and end")
+    device = parser.add_argument_group("device, for .om files")
+    device.add_argument("--device", metavar="N", help="npu or 0 (default), or the name of a chip: no model of another")
+    device.add_argument(
+        "--threads", type=int, metavar="N", help="run N times at once, and check that all results have the same bits"
+    )
     parser.add_argument("--strict", action="store_true", help="check every memory access and hazard of kernels")
     cli.add_plugin_option(parser.add_argument)
     parser.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
@@ -88,12 +97,18 @@ def argument_parser() -> argparse.ArgumentParser:
 
 
 def load(
-    path: str, *, strict: bool = False, shapes: Mapping[str, Sequence[Asked]] | None = None, profile: bool = True
+    path: str,
+    *,
+    strict: bool = False,
+    shapes: Mapping[str, Sequence[Asked]] | None = None,
+    profile: bool = True,
+    device: str = NPU,
+    threads: int = 1,
 ) -> Executable:
-    """What runs a file. Raises what reading and verifying it raises."""
+    """What runs a file; device and threads are those of an OM file. Raises what reading and verifying it raises."""
     format = cli.format_of(path)
     if format == "om":
-        return OmExecutable(path, strict, profile)
+        return OmExecutable(path, strict, profile, device, threads)
     if format == "onnx" and shapes:
         from ge.targets.onnx.importer import import_model
 
@@ -120,7 +135,14 @@ def run(args: Sequence[str]) -> None:
     arguments = argument_parser().parse_args(cli.load_plugins(args))
     shapes = parse_input_shapes(arguments.input_shape) if arguments.input_shape else {}
     check_options(arguments)
-    program = load(arguments.file, strict=arguments.strict, shapes=shapes, profile=arguments.profile)
+    program = load(
+        arguments.file,
+        strict=arguments.strict,
+        shapes=shapes,
+        profile=arguments.profile,
+        device=arguments.device or NPU,
+        threads=arguments.threads or 1,
+    )
     if arguments.signature:
         print(program.signature())
         return
@@ -171,7 +193,8 @@ def tolerance_of(arguments: argparse.Namespace) -> Tolerance | None:
 
 
 def check_options(arguments: argparse.Namespace) -> None:
-    """Refuse options without what they need (GE2008), and negative tolerances (GE2006)."""
+    """Refuse options without what they need (GE2008), and numbers and files that they cannot have (GE2006)."""
+    check_device_options(arguments)
     if arguments.compare is None:
         asked = {"--layerwise": arguments.layerwise, "--rtol": arguments.rtol, "--atol": arguments.atol}
         if needing := next((option for option, value in asked.items() if value not in (None, False)), None):
@@ -182,6 +205,18 @@ def check_options(arguments: argparse.Namespace) -> None:
         raise GeError("GE2006", "tolerances are not negative")
     if arguments.layerwise and not (arguments.file.endswith(".om") and str(arguments.compare).endswith(".onnx")):
         raise GeError("GE2006", "--layerwise compares an .om file with the .onnx file that it was made from")
+
+
+def check_device_options(arguments: argparse.Namespace) -> None:
+    """Refuse options of the device where nothing runs on it, or not as often as asked for (GE2006)."""
+    asked = {"--device": arguments.device, "--threads": arguments.threads}
+    given = [option for option, value in asked.items() if value is not None]
+    if given and cli.format_of(arguments.file) != "om":
+        raise GeError("GE2006", f"{given[0]} is for .om files; others do not run on a device")
+    if arguments.threads is not None and not 1 <= arguments.threads <= MAX_THREADS:
+        raise GeError("GE2006", f"--threads={arguments.threads} is not between 1 and {MAX_THREADS}")
+    if arguments.threads is not None and (arguments.layerwise or arguments.signature):
+        raise GeError("GE2006", "--threads runs a model several times, --layerwise once, and --signature never")
 
 
 def compare_operators(program: Executable, inputs: Mapping[str, Any], arguments: argparse.Namespace) -> LayerReport:

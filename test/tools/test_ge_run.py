@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,8 @@ from ge.dialects.onnx.shapes.input_shapes import parse_input_shapes
 from ge.ir.errors import GeError
 from ge.ir.printer import write_module
 from ge.targets.ascend.om.writer import write_module as write_om
+from ge.targets.ascend.runtime import Model, Outputs
+from ge.targets.ascend.runtime.inputs import Inputs
 from ge.targets.onnx.importer import import_model
 from ge.tools import ge_opt, ge_run
 from ge.tools.arrays import write_outputs
@@ -202,3 +205,58 @@ def test_an_input_that_does_not_fit_is_one_error_at_every_level(
         write_om(compile_model(CompileOptions(model)).module, file)
     error = error_of(file, f"--input={name}={array}")
     assert error.code == code and all(word in error.what for word in words), error.what
+
+
+def compiled(model: Path) -> Path:
+    file = model.with_suffix(".om")
+    write_om(compile_model(CompileOptions(model)).module, file)
+    return file
+
+
+@pytest.mark.parametrize("device", ["npu", "0", "Ascend310P3"])
+def test_a_device_by_its_number_or_name_changes_no_result(
+    model: Path, device: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = compiled(model)
+    for options in ([], [f"--device={device}"], ["--device", device, "--threads=3"]):
+        run(file, "--random-input", *options, "--dump=all", "--dump-dir", model.parent / "values", "--compare", model)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "y: float32" in line]
+    assert len(lines) == 3 and len(set(lines)) == 1
+    run(file, "--random-input", f"--device={device}", "--compare", model, "--layerwise")
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        (["--device=1"], "GE6001", "there is no device '1'; there is npu, 0, Ascend"),
+        (["--device=Ascend310P4"], "GE6001", "there is no device 'Ascend310P4'"),
+        (["--device=Ascend910A"], "GE6001", "was compiled for Ascend310P3, the device is Ascend910A"),
+        (["--threads=0"], "GE2006", "not between 1 and 256"),
+        (["--threads=1000000"], "GE2006", "not between 1 and 256"),
+        (["--threads=2", "--signature"], "GE2006", "never"),
+        (["--threads=2", "--layerwise", "--compare={model}"], "GE2006", "--layerwise once"),
+    ],
+)
+def test_a_wrong_device_is_one_error(model: Path, options: list[str], code: str, words: str) -> None:
+    options = [each.replace("{model}", str(model)) for each in options]
+    error = error_of(compiled(model), "--random-input", *options)
+    assert error.code == code and words in error.what
+
+
+@pytest.mark.parametrize("option", ["--device=0", "--threads=1"])
+def test_what_runs_on_no_device_has_none(model: Path, option: str) -> None:
+    assert error_of(model, "--random-input", option).code == "GE2006"
+
+
+def test_runs_at_the_same_time_with_other_bits_are_an_error(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when two runs shared memory that is not the weights."""
+    file, run_alone, count = compiled(model), Model.run, iter(range(3))
+
+    def disturbed(self: Model, inputs: Inputs, tap: Sequence[str] = ()) -> Outputs:
+        outputs = run_alone(self, inputs, tap)
+        if next(count) == 1:
+            outputs["y"][0, 0, 0, 0] += 1
+        return outputs
+
+    monkeypatch.setattr(Model, "run", disturbed)
+    assert error_of(file, "--random-input", "--threads=3").code == "GE6008"

@@ -43,29 +43,34 @@ __all__ = ["Model", "Outputs", "RunStatistics", "Runtime", "TapPoint", "TaskRun"
 NPU = "npu"
 """The device that is the simulated chip that a model was compiled for, whichever that is."""
 
+DEVICE_NUMBERS = ("0",)
+"""Numbers of devices, as on a machine with such chips: there is one, another name of :data:`NPU`."""
+
 
 class Runtime:
     """Loads and runs OM models.
 
-    ``device`` is ``npu``, or the name of a chip: then models that were compiled for another are refused. ``threads`` is
-    how many runs of one model may be in progress at once (default: one for each processor); a run from one more thread
-    waits. With ``profile=False`` cycles are not counted. With ``strict``, memory begins as NaN instead of zero and the
-    simulator checks every access and every hazard. The streams of a model take turns in the order of the file; with
-    ``interleaving``, a seed, in another of the possible orders in each run. None of these changes a result. Raises
-    GE6001 for a device that does not exist, and GE2006 for fewer threads than one.
+    ``device`` is ``npu`` or its number 0, or the name of a chip: then models that were compiled for another are
+    refused. ``threads`` is how many runs of one model may be in progress at once (default: one for each processor); a
+    run from one more thread waits. With ``profile=False`` cycles are not counted. With ``strict``, memory begins as NaN
+    instead of zero and the simulator checks every access and every hazard. The streams of a model take turns in the
+    order of the file; with ``interleaving``, a seed, in another of the possible orders in each run. None of these
+    changes a result. Raises GE6001 for a device that does not exist, and GE2006 for fewer threads than one.
     """
 
     def __init__(
         self,
-        device: str = "npu",
+        device: str | int = NPU,
         *,
         threads: int | None = None,
         profile: bool = True,
         strict: bool = False,
         interleaving: int | None = None,
     ) -> None:
+        device = NPU if str(device) in DEVICE_NUMBERS else str(device)
         if device != NPU and device not in soc_names():
-            raise GeError("GE6001", f"there is no device '{device}'; there is {', '.join((NPU, *soc_names()))}")
+            known = ", ".join((NPU, *DEVICE_NUMBERS, *soc_names()))
+            raise GeError("GE6001", f"there is no device '{device}'; there is {known}")
         if threads is not None and threads < 1:
             raise GeError("GE2006", f"{threads} threads cannot run a model; at least one is needed")
         self.device = device

@@ -78,8 +78,9 @@ class Model:
         """The outputs of the model, in order; a size that depends on the values of the inputs is None."""
         self.output_names = tuple(model.outputs)
         """The names of the outputs of the model, in order."""
+        self.input_values = tuple(model.inputs.values())
         self.output_values = tuple(model.outputs.values())
-        """Where the outputs lie."""
+        """Where the inputs and the outputs lie."""
         self.statistics: RunStatistics | None = None
         """What the run took that ended last; None before the first. :attr:`Outputs.statistics` is that of one run."""
 

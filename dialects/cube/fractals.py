@@ -1,4 +1,6 @@
-"""L0A and L0B: 16x16 fractals of float16, held as float32 in the form that makes a matrix product cheap.
+"""L0A and L0B: fractals of 512 bytes, held in the form that makes a matrix product cheap.
+
+A fractal has 16 rows of one block: 16 lanes of float16, which are held as float32, or 32 of 8 bits, held as bytes.
 
 The hardware's order of fractals, Zz or Zn, is not what a matrix product on this machine wants. So a matrix that
 `load3d` writes as a whole is kept row-major, and the cube unit takes it as it is; fractals are made from it only if
@@ -16,8 +18,6 @@ from numpy.typing import NDArray
 
 from ge.dialects.cube.spaces import FRACTAL_F16, LANES, Space
 
-_ELEMENTS = LANES * LANES
-
 
 @dataclass
 class _Matrix:
@@ -26,7 +26,7 @@ class _Matrix:
     start: int
     rows: int
     columns: int
-    values: NDArray[np.float32]
+    values: NDArray[Any]
     newer: bool
     """Whether the fractals it occupies have not been brought up to date with it."""
 
@@ -38,11 +38,15 @@ class _Matrix:
 class FractalMemory:
     """L0A (fractals are rows m by lanes k) or L0B (fractals are rows n by lanes k)."""
 
-    def __init__(self, space: Space, size: int) -> None:
+    def __init__(self, space: Space, size: int, lanes: int = LANES, dtype: type[np.generic] = np.float32) -> None:
         self.is_right = space is Space.L0B
         self.count = size // FRACTAL_F16
-        self._fractals = np.empty((self.count, LANES, LANES), np.float32)
-        self._rows = np.empty(self.count * _ELEMENTS, np.float32)
+        self.lanes = lanes
+        """Lanes k of a fractal."""
+        self._units = (lanes, LANES) if self.is_right else (LANES, lanes)
+        """Height and width of the square of a matrix that a fractal holds."""
+        self._fractals: NDArray[Any] = np.empty((self.count, LANES, lanes), dtype)
+        self._rows: NDArray[Any] = np.empty(self.count * LANES * lanes, dtype)
         """Where matrices lie, each at the place of its fractals."""
         self._matrices: list[_Matrix] = []
 
@@ -52,33 +56,34 @@ class FractalMemory:
         self._matrices.clear()
 
     def write_fractals(self, address: int, step: int, fractals: NDArray[Any]) -> None:
-        """Write fractals [number, 16, 16], `step` fractals apart."""
+        """Write fractals [number, 16, lanes], `step` fractals apart."""
         start, stop = self._range(address, (len(fractals) - 1) * step + 1)
         self._settle(start, stop)
         self._fractals[start:stop:step] = fractals
 
-    def write_matrix(self, address: int, rows: int, columns: int) -> NDArray[np.float32]:
-        """The place to write a matrix of `rows` x `columns` fractals to, float32 [rows · 16 · columns, 16], row-major.
+    def write_matrix(self, address: int, rows: int, columns: int) -> NDArray[Any]:
+        """The place to write a matrix of `rows` x `columns` fractals to, row-major, in runs of one fractal's width.
 
         In L0A it is the left operand, rows m and columns k; in L0B the right operand, rows k and columns n.
         """
         start, stop = self._range(address, rows * columns)
         self._settle(start, stop)
-        values = self._rows[start * _ELEMENTS : stop * _ELEMENTS]
-        self._matrices.append(_Matrix(start, rows, columns, values.reshape(rows * LANES, columns * LANES), newer=True))
-        return values.reshape(-1, LANES)
+        height, width = self._units
+        values = self._rows[start * height * width : stop * height * width]
+        self._matrices.append(_Matrix(start, rows, columns, values.reshape(rows * height, columns * width), newer=True))
+        return values.reshape(-1, width)
 
-    def matrix(self, address: int, height: int, width: int) -> NDArray[np.float32]:
+    def matrix(self, address: int, height: int, width: int) -> NDArray[Any]:
         """The operand of `height` x `width` elements at `address`: left [m, k] in L0A, right [k, n] in L0B."""
-        rows, columns = -(-height // LANES), -(-width // LANES)
+        rows, columns = -(-height // self._units[0]), -(-width // self._units[1])
         start, stop = self._range(address, rows * columns)
         for known in self._matrices:
             if known.start == start and known.columns == columns and known.rows >= rows:
                 return known.values[:height, :width]
         return self._assemble(start, stop, rows, columns)[:height, :width]
 
-    def fractals(self, address: int, count: int) -> NDArray[np.float32]:
-        """The fractals from `address` on, as the hardware orders them: [count, 16, 16], to read."""
+    def fractals(self, address: int, count: int) -> NDArray[Any]:
+        """The fractals from `address` on, as the hardware orders them: [count, 16, lanes], to read."""
         start, stop = self._range(address, count)
         self._bring_up_to_date(start, stop)
         return self._fractals[start:stop]
@@ -88,6 +93,10 @@ class FractalMemory:
         if address % FRACTAL_F16 or start < 0 or start + count > self.count:
             raise IndexError(f"{count} fractals at address {address} of a memory of {self.count} fractals")
         return start, start + count
+
+    def spoil(self, address: int, count: int, step: int, value: float) -> None:
+        """Overwrite `count` fractals, `step` apart: somebody wrote numbers of another type there."""
+        self.write_fractals(address, step, np.full((count, LANES, self.lanes), value, self._fractals.dtype))
 
     def _settle(self, start: int, stop: int) -> None:
         """Forget the matrices that a write to fractals [start, stop) changes; what of them it leaves is kept."""
@@ -106,18 +115,20 @@ class FractalMemory:
 
     def _store(self, known: _Matrix) -> None:
         """Write a matrix to its fractals."""
-        tiles = known.values.reshape(known.rows, LANES, known.columns, LANES)
+        height, width = self._units
+        tiles = known.values.reshape(known.rows, height, known.columns, width)
         order = (0, 2, 3, 1) if self.is_right else (0, 2, 1, 3)
-        self._fractals[known.start : known.stop] = tiles.transpose(order).reshape(-1, LANES, LANES)
+        self._fractals[known.start : known.stop] = tiles.transpose(order).reshape(-1, LANES, self.lanes)
         known.newer = False
 
-    def _assemble(self, start: int, stop: int, rows: int, columns: int) -> NDArray[np.float32]:
+    def _assemble(self, start: int, stop: int, rows: int, columns: int) -> NDArray[Any]:
         """Make a matrix from fractals, and keep it."""
         self._bring_up_to_date(start, stop)
-        tiles = self._fractals[start:stop].reshape(rows, columns, LANES, LANES)
+        height, width = self._units
+        tiles = self._fractals[start:stop].reshape(rows, columns, LANES, self.lanes)
         if self.is_right:  # [k1, n1, n, k]: copy in runs of k, as the transposed matrix [n, k]
-            values = tiles.transpose(1, 2, 0, 3).reshape(columns * LANES, rows * LANES).T
+            values = tiles.transpose(1, 2, 0, 3).reshape(columns * width, rows * height).T
         else:
-            values = tiles.transpose(0, 2, 1, 3).reshape(rows * LANES, columns * LANES)
+            values = tiles.transpose(0, 2, 1, 3).reshape(rows * height, columns * width)
         self._matrices.append(_Matrix(start, rows, columns, values, newer=False))
         return values

@@ -2,7 +2,8 @@
 
 GM, L1, UB and L0C are bytes. What the cube unit consumes is kept as float32 besides, because converting float16 is the
 slowest thing NumPy does here: L1 has a mirror of its blocks that follows every write, and L0A and L0B hold only float32
-(`ge.dialects.cube.fractals`). float16 values are exact in float32, so the numbers are those of the bytes.
+(`ge.dialects.cube.fractals`). float16 values are exact in float32, so the numbers are those of the bytes. Operands of 8
+bits are apart in L0A and L0B, as bytes; a load of one type spoils what lay there of the other.
 
 An address outside a memory raises ValueError or IndexError.
 """
@@ -16,14 +17,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ge.dialects.cube.fractals import FractalMemory
-from ge.dialects.cube.spaces import BLOCK, FRACTAL_F32, LANES, Space
+from ge.dialects.cube.spaces import BLOCK, FRACTAL_F16, FRACTAL_F32, LANES, Space
 from ge.dialects.cube.window import Window
-from ge.maths.floats import count_saturated, to_float16
+from ge.maths.floats import count_saturated, to_float16, to_integers
 
 Array: TypeAlias = NDArray[Any]
 
-DTYPES = {"f16": np.dtype(np.float16), "f32": np.dtype(np.float32), "u8": np.dtype(np.uint8)}
+DTYPES = {
+    "f16": np.dtype(np.float16),
+    "f32": np.dtype(np.float32),
+    "s8": np.dtype(np.int8),
+    "u8": np.dtype(np.uint8),
+    "s32": np.dtype(np.int32),
+}
 """Element types of views, by the names that instructions use."""
+
+EXACT_PRODUCTS = 512
+"""Products of two numbers of 8 bits (at most 255 · 128) whose sum is exact in float32, in any order."""
+
+_SPOILT = {"f16": float("nan"), "b8": 0xFF}
+"""What L0A and L0B hold for one type of operand where the other was written last."""
 
 _SURELY_FINITE = 65519.0
 """Magnitudes up to this round to a finite float16."""
@@ -51,9 +64,11 @@ class Memory:
         self.bytes[Space.GM] = gm
         self._l1_lanes = np.empty((sizes[Space.L1] // BLOCK + 1, LANES), np.float32)
         """The blocks of L1 as float32, and after them one block of zeros that stands for padding."""
-        self._l0: dict[str, FractalMemory] = {
-            space: FractalMemory(space, sizes[space]) for space in (Space.L0A, Space.L0B)
+        self._l0: dict[str, dict[str, FractalMemory]] = {
+            space: {"f16": FractalMemory(space, sizes[space])} for space in (Space.L0A, Space.L0B)
         }
+        """By memory and width of operand; that for 8 bits is made when it is asked for."""
+        self._filled_with = 0
         self.saturated = 0
         """How many results have saturated to the largest float16."""
         self._windows: dict[tuple[Any, ...], NDArray[np.intp]] = {}
@@ -78,16 +93,30 @@ class Memory:
         lane = np.full(2, byte, np.uint8).view(np.float16)[0]
         self._l1_lanes.fill(lane)
         self._l1_lanes[-1] = 0.0
-        for memory in self._l0.values():
-            memory.fill(float(lane))
+        self._filled_with = byte
+        for of_width in self._l0.values():
+            for width, memory in of_width.items():
+                memory.fill(float(lane) if width == "f16" else byte)
 
     def view(self, space: str, dtype: str, address: int, shape: Sequence[int], strides: Sequence[int]) -> Array:
         """A view of elements `strides` bytes apart in a memory that is bytes."""
         return np.ndarray(shape, DTYPES[dtype], self.bytes[space], address, strides)
 
-    def l0(self, space: str) -> FractalMemory:
-        """L0A or L0B."""
-        return self._l0[space]
+    def l0(self, space: str, width: str = "f16") -> FractalMemory:
+        """L0A or L0B, as it is seen by instructions on float16 or on 8 bits (`b8`)."""
+        of_width = self._l0[space]
+        if width not in of_width:
+            memory = FractalMemory(Space(space), of_width["f16"].count * FRACTAL_F16, BLOCK, np.uint8)
+            memory.fill(self._filled_with)
+            of_width[width] = memory
+        return of_width[width]
+
+    def l0_to_write(self, space: str, address: int, count: int, step: int = 1, width: str = "f16") -> FractalMemory:
+        """L0A or L0B for an instruction that writes `count` fractals of one type, `step` apart."""
+        for other, memory in self._l0[space].items():
+            if other != width:
+                memory.spoil(address, count, step, _SPOILT[other])
+        return self.l0(space, width)
 
     def copy(self, dst: tuple[str, int, int], src: tuple[str, int, int], bursts: int, length: int) -> None:
         """Copy `bursts` runs of `length` bytes; `dst` and `src`: memory, address, bytes between the starts of runs."""
@@ -112,17 +141,40 @@ class Memory:
 
         `columns` are first and number of blocks of 16, `rows` are first and number, as `cube.load3d` has them.
         """
+        self._l1_lanes.take(self._window_blocks(src, window, columns, rows), axis=0, out=out, mode="clip")
+
+    def byte_window(
+        self,
+        src: int,
+        window: Sequence[int],
+        columns: tuple[int, int],
+        rows: tuple[int, int],
+        out: NDArray[np.uint8],
+        padding: int,
+    ) -> None:
+        """The same of a slab of 8 bits, with blocks of 32 lanes and `padding` outside."""
+        blocks = self._window_blocks(src, window, columns, rows)
+        self.bytes[Space.L1].reshape(-1, BLOCK).take(blocks, axis=0, out=out, mode="clip")
+        out[blocks == len(self._l1_lanes) - 1] = self.padding(padding)
+
+    def padding(self, value: int) -> int:
+        """What a byte of padding is."""
+        return value
+
+    def _window_blocks(
+        self, src: int, window: Sequence[int], columns: tuple[int, int], rows: tuple[int, int]
+    ) -> NDArray[np.intp]:
+        """The block of L1 (padding: the one after the last) for each row and column block, row-major."""
         key = (src, *window, *columns, *rows)
         indices = self._windows.get(key)
         if indices is None:
             indices = self._window_indices(src, Window(*window), columns, rows)
             _remember(self._windows, key, indices)
-        self._l1_lanes.take(indices, axis=0, out=out, mode="clip")
+        return indices
 
     def _window_indices(
         self, src: int, window: Window, columns: tuple[int, int], rows: tuple[int, int]
     ) -> NDArray[np.intp]:
-        """The block of L1 (padding: the block of zeros) for each row and column block, row-major."""
         zeros = len(self._l1_lanes) - 1
         m = np.arange(rows[0], rows[0] + -(-rows[1] // LANES) * LANES)
         c1, tap = np.divmod(np.arange(columns[0], columns[0] + columns[1]), window.kernel_h * window.kernel_w)
@@ -148,8 +200,18 @@ class Memory:
             _remember(self._products, key, out)
         return np.matmul(left, right, out=out)
 
-    def accumulate(self, dst: int, product: NDArray[np.float32], init: bool) -> None:
-        """Add a product [m, n] to L0C at `dst` (order Nz), or set it."""
+    def multiply_integers(self, left: Array, right: Array) -> NDArray[np.int32]:
+        """Left @ right of numbers of 8 bits, exact: float32 products of as many columns as do not round, in int32."""
+        total = np.zeros((len(left), right.shape[1]), np.int32)
+        for start in range(0, left.shape[1], EXACT_PRODUCTS):
+            columns = slice(start, start + EXACT_PRODUCTS)
+            total += self.multiply(left[:, columns].astype(np.float32), right[columns].astype(np.float32)).astype(
+                np.int32
+            )
+        return total
+
+    def accumulate(self, dst: int, product: NDArray[Any], init: bool) -> None:
+        """Add a product [m, n] of float32 or int32 to L0C at `dst` (order Nz), or set it."""
         m, n = product.shape
         stride = -(-m // LANES) * FRACTAL_F32
         whole, rest = divmod(n, LANES)
@@ -158,7 +220,9 @@ class Memory:
             parts.append((dst + whole * stride, product[:, whole * LANES :].reshape(m, 1, rest)))
         for start, part in parts:
             columns = part.transpose(1, 0, 2)
-            target = self.view("l0c", "f32", start, columns.shape, (stride, LANES * 4, 4))
+            target = self.view(
+                "l0c", "s32" if product.dtype == np.int32 else "f32", start, columns.shape, (stride, LANES * 4, 4)
+            )
             if init:
                 target[...] = columns
             else:
@@ -238,9 +302,11 @@ class Memory:
         return np.concatenate(parts)
 
     def put(self, target: Array, values: Array) -> None:
-        """Store results in `target`, rounding to float16 where that is its type."""
-        if target.dtype == np.float16 and values.dtype != np.float16:
-            self.put_half(target, values)
+        """Store results in `target`, rounding to float16 or to integers where that is its type."""
+        if target.dtype.kind in "iu":
+            target[...] = to_integers(self.single(values), target.dtype)
+        elif target.dtype == np.float16 and values.dtype != np.float16:
+            self.put_half(target, self.single(values))
         else:
             target[...] = values
 

@@ -1,4 +1,4 @@
-"""float16 as the AI Core computes it: round to nearest even, saturating.
+"""Numbers as the AI Core rounds them, to float16 and to integers: round to nearest even, saturating.
 
 The cores of the 910/310P generations run with CTRL bit 48 clear: a finite result, or an infinity, beyond the largest
 float16 becomes that largest value with its sign; NaN stays NaN. Every evaluator and the simulator convert through
@@ -24,6 +24,15 @@ def to_float16(values: NDArray[np.floating]) -> NDArray[np.float16]:
     if values.dtype == np.float16:
         return values  # pyright: ignore[reportReturnType]
     return np.clip(values, -FLOAT16_MAX, FLOAT16_MAX).astype(np.float16)
+
+
+def to_integers(values: NDArray[np.floating], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Return `values` rounded to integers of `dtype`: half to even, then saturated; NaN becomes 0."""
+    limits = np.iinfo(dtype)
+    rounded = np.rint(values.astype(np.float64))
+    return np.clip(
+        np.nan_to_num(rounded, nan=0.0, posinf=limits.max, neginf=limits.min), limits.min, limits.max
+    ).astype(dtype)
 
 
 def round_to_type(values: NDArray[np.floating], dtype: np.dtype[Any]) -> NDArray[Any]:

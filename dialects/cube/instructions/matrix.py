@@ -1,9 +1,10 @@
-"""The cube unit and its accumulator L0C, which holds float32 in the order Nz: (N/16, M/16, 16 rows m, 16 columns n)."""
+"""The cube unit and its accumulator L0C, float32 or int32 in the order Nz: (N/16, M/16, 16 rows m, 16 columns n)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 from xdsl.irdl import irdl_op_definition
 
 from ge.dialects.cube.fields import READ, UPDATE, WRITE, Address, Enum, Flag, Integer
@@ -16,6 +17,17 @@ if TYPE_CHECKING:
 PIPELINED_FRACTALS = 10
 """Result fractals from which back-to-back `mmad` onto one accumulator needs no barrier: each has landed before the next
 one returns to it (Ascend C manual, Mmad: a barrier is needed where ceil(m/16)·ceil(n/16) < 10)."""
+
+
+_PRODUCT = (
+    Address("dst", (Space.L0C,), UPDATE, align=FRACTAL_F32),
+    Address("a", (Space.L0A,), READ, align=FRACTAL_F16),
+    Address("b", (Space.L0B,), READ, align=FRACTAL_F16),
+    Integer("m", 2, 4095),
+    Integer("k", 1, 4095),
+    Integer("n", 1, 4095),
+    Flag("init", initial=False),
+)
 
 
 def _blocks(extent: int) -> int:
@@ -33,29 +45,16 @@ def _fractal_rows(field: str, start: int, groups: int, extent: int, inner: int) 
     return tuple(found)
 
 
-@irdl_op_definition
-class Mmad(Instruction):
-    """L0C[m, n] = (init ? 0 : L0C[m, n]) + sum over k of L0A[m, k] · L0B[k, n].
+class MatrixProduct(Instruction):
+    """A product of a matrix in L0A and one in L0B that adds to a matrix in L0C, or sets it."""
 
-    float16 products are exact and accumulate in float32. Rows, columns and sums end at m, n and k; what else the
-    fractals hold is ignored and, in L0C, kept. (m = 1 would select the vector form, which reads L0A differently; it is
-    not modelled.)
-    """
-
-    name = "cube.mmad"
     PIPE: ClassVar = Pipe.M
-    FIELDS: ClassVar = (
-        Address("dst", (Space.L0C,), UPDATE, align=FRACTAL_F32),
-        Address("a", (Space.L0A,), READ, align=FRACTAL_F16),
-        Address("b", (Space.L0B,), READ, align=FRACTAL_F16),
-        Integer("m", 2, 4095),
-        Integer("k", 1, 4095),
-        Integer("n", 1, 4095),
-        Flag("init", initial=False),
-    )
+    K0: ClassVar[int]
+    """Lanes k of a fractal."""
 
-    @staticmethod
-    def footprint(dst: int, a: int, b: int, m: int, k: int, n: int, init: int) -> tuple[Access, ...]:
+    @classmethod
+    def footprint(cls, dst: int, a: int, b: int, m: int, k: int, n: int, init: int, *_: str) -> tuple[Access, ...]:
+        fractals = -(-k // cls.K0)
         stride = _blocks(m) * FRACTAL_F32
         whole, rest = divmod(n, LANES)
         runs = [(dst, m * 2 * BLOCK, whole, stride)] if whole else []
@@ -65,23 +64,18 @@ class Mmad(Instruction):
         if not init:
             result += [reads("dst", *run) for run in runs]
         return (
-            *_fractal_rows("a", a, 1, m, _blocks(k)),
-            *_fractal_rows("b", b, _blocks(k), n, 1),
+            *_fractal_rows("a", a, 1, m, fractals),
+            *_fractal_rows("b", b, fractals, n, 1),
             *result,
         )
 
-    @staticmethod
-    def execute(memory: Memory, dst: int, a: int, b: int, m: int, k: int, n: int, init: int) -> None:
-        product = memory.multiply(memory.l0("l0a").matrix(a, m, k), memory.l0("l0b").matrix(b, k, n))
-        memory.accumulate(dst, product, bool(init))
-
-    @staticmethod
-    def cycles(costs: Costs, dst: int, a: int, b: int, m: int, k: int, n: int, init: int) -> float:
-        return _blocks(m) * _blocks(k) * _blocks(n)
+    @classmethod
+    def cycles(cls, costs: Costs, dst: int, a: int, b: int, m: int, k: int, n: int, init: int, *_: str) -> float:
+        return _blocks(m) * -(-k // cls.K0) * _blocks(n)
 
     def pipelined_after(self, earlier: Instruction) -> bool:
         """Accumulation onto the result of an earlier `mmad` of the same shape, if that is large enough."""
-        if not isinstance(earlier, Mmad) or earlier.address("dst") != self.address("dst"):
+        if type(earlier) is not type(self) or earlier.address("dst") != self.address("dst"):
             return False
         m, n = self.field("m"), self.field("n")
         if not isinstance(m, int) or not isinstance(n, int) or (m, n) != (earlier.field("m"), earlier.field("n")):
@@ -90,8 +84,45 @@ class Mmad(Instruction):
 
 
 @irdl_op_definition
+class Mmad(MatrixProduct):
+    """L0C[m, n] = (init ? 0 : L0C[m, n]) + sum over k of L0A[m, k] · L0B[k, n].
+
+    float16 products are exact and accumulate in float32. Rows, columns and sums end at m, n and k; what else the
+    fractals hold is ignored and, in L0C, kept. (m = 1 would select the vector form, which reads L0A differently; it is
+    not modelled.)
+    """
+
+    name = "cube.mmad"
+    K0: ClassVar = LANES
+    FIELDS: ClassVar = _PRODUCT
+
+    @staticmethod
+    def execute(memory: Memory, dst: int, a: int, b: int, m: int, k: int, n: int, init: int) -> None:
+        product = memory.multiply(memory.l0("l0a").matrix(a, m, k), memory.l0("l0b").matrix(b, k, n))
+        memory.accumulate(dst, product, bool(init))
+
+
+@irdl_op_definition
+class MmadB8(MatrixProduct):
+    """`mmad` of numbers of 8 bits, signed or not (`left`: the type of those in L0A) times signed ones, in int32.
+
+    Products and sums are exact; a sum beyond int32 wraps around.
+    """
+
+    name = "cube.mmad_b8"
+    K0: ClassVar = BLOCK
+    FIELDS: ClassVar = (*_PRODUCT, Enum("left", ("s8", "u8")))
+
+    @staticmethod
+    def execute(memory: Memory, dst: int, a: int, b: int, m: int, k: int, n: int, init: int, left: str) -> None:
+        rows = memory.l0("l0a", "b8").matrix(a, m, k).view(np.int8 if left == "s8" else np.uint8)
+        columns = memory.l0("l0b", "b8").matrix(b, k, n).view(np.int8)
+        memory.accumulate(dst, memory.multiply_integers(rows, columns), bool(init))
+
+
+@irdl_op_definition
 class BroadcastUbToL0c(Instruction):
-    """Sets n1 x m1 fractals of L0C (order Nz) so that every row holds the bias: float32 [n1, 16] in the UB."""
+    """Sets n1 x m1 fractals of L0C (order Nz) so that every row holds the bias: float32 or int32 [n1, 16] in the UB."""
 
     name = "cube.broadcast_ub_to_l0c"
     PIPE: ClassVar = Pipe.V
@@ -167,4 +198,4 @@ class CopyL0cToUb(Instruction):
         return bursts * length * FRACTAL_F32 / costs.rate("l0c->ub")
 
 
-MATRIX = (Mmad, BroadcastUbToL0c, CopyL0cToUb)
+MATRIX = (Mmad, BroadcastUbToL0c, CopyL0cToUb, MmadB8)

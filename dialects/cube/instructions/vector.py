@@ -26,7 +26,7 @@ from ge.dialects.cube.spaces import BLOCK, LANES, Pipe, Space
 if TYPE_CHECKING:
     from ge.dialects.cube.memory import Memory
 
-BYTES = {"f16": 2, "f32": 4}
+BYTES = {"f16": 2, "f32": 4, "s8": 1, "u8": 1, "s32": 4}
 """Bytes of one element."""
 
 REPEAT = 256
@@ -224,15 +224,23 @@ Vcmin = _row(VectorReduce, "vcmin", "minimum", "reduce", "The smallest element o
 
 @irdl_op_definition
 class Vconv(Vector):
-    """dst[i] = src[i] in the other type. A repeat is 64 elements on both sides: 8 blocks of float32, 4 of float16."""
+    """dst[i] = src[i] in the other type, rounded to nearest even, saturating.
+
+    A repeat is 8 blocks of the wider type, and as many elements of the other: 64 of four bytes, 128 of two.
+    """
 
     name = "cube.vconv"
     SPEED: ClassVar = "simple"
-    REPEAT_ELEMENTS: ClassVar = 64
     FIELDS: ClassVar = (
         _DST,
         _source("src"),
-        Enum("kind", ("f32_f16", "f16_f32")),
+        Enum(
+            "kind",
+            (
+                *("f32_f16", "f16_f32", "s32_f32", "f32_s32", "s32_f16"),
+                *("f16_s8", "f16_u8", "s8_f16", "u8_f16"),
+            ),
+        ),
         _COUNT,
         Integer("dst_blk", 1, 65535, initial=1),
         Integer("src_blk", 0, 65535, initial=1),
@@ -240,14 +248,20 @@ class Vconv(Vector):
         Integer("src_rep", 0, 65535),
     )
 
+    @staticmethod
+    def repeat_elements(kind: str) -> int:
+        """Elements of one repeat."""
+        return REPEAT // max(BYTES[dtype] for dtype in kind.split("_"))
+
     @classmethod
     def footprint(
         cls, dst: int, src: int, kind: str, count: int, dst_blk: int, src_blk: int, dst_rep: int, src_rep: int
     ) -> tuple[Access, ...]:
         source, target = kind.split("_")
+        repeat = cls.repeat_elements(kind)
         return (
-            *run_accesses(reads, "src", src, count, source, src_blk, src_rep, cls.REPEAT_ELEMENTS),
-            *run_accesses(writes, "dst", dst, count, target, dst_blk, dst_rep, cls.REPEAT_ELEMENTS),
+            *run_accesses(reads, "src", src, count, source, src_blk, src_rep, repeat),
+            *run_accesses(writes, "dst", dst, count, target, dst_blk, dst_rep, repeat),
         )
 
     @classmethod
@@ -265,12 +279,12 @@ class Vconv(Vector):
     ) -> None:
         from_type, to_type = kind.split("_")
         runs = (dst, to_type, dst_blk, dst_rep), (src, from_type, src_blk, src_rep)
-        for target, source in memory.vectors(count, cls.REPEAT_ELEMENTS, *runs):
+        for target, source in memory.vectors(count, cls.repeat_elements(kind), *runs):
             memory.put(target, source)
 
     @classmethod
     def cycles(cls, costs: Costs, dst: int, src: int, kind: str, count: int, *_: int) -> float:
-        return vector_cycles(costs, cls.SPEED, "f32", count)
+        return vector_cycles(costs, cls.SPEED, "f32" if cls.repeat_elements(kind) == REPEAT // 4 else "f16", count)
 
 
 @irdl_op_definition

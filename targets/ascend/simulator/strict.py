@@ -89,6 +89,13 @@ class Site:
         """For other instructions of its pipe: whether the hardware orders this after them."""
 
 
+class _Unwritten(Memory):
+    """Memories that say of each byte whether somebody wrote it; padding of any value counts as written."""
+
+    def padding(self, value: int) -> int:
+        return 0
+
+
 class Checker:
     """Checks one launch. The function of a program calls it before each instruction."""
 
@@ -97,7 +104,7 @@ class Checker:
         self.name = name
         self.soc = program.soc
         self.windows = list(windows)
-        self.unwritten = Memory(program.soc.buffers, np.zeros(len(gm), np.uint8))
+        self.unwritten = _Unwritten(program.soc.buffers, np.zeros(len(gm), np.uint8))
         """The second memory."""
         first = len(self.windows) - program.outputs
         inputs = set(self.windows[:first])
@@ -193,8 +200,10 @@ class Checker:
         shape = (access.bursts, access.length)
         if space in (Space.L0A, Space.L0B):
             first, last = access.start // FRACTAL_F16, -(-access.end // FRACTAL_F16)
-            values = self.unwritten.l0(space).fractals(first * FRACTAL_F16, last - first)
-            raw = np.repeat(values.reshape(-1, LANES) != 0, 2, axis=1).reshape(-1)
+            place = first * FRACTAL_F16, last - first
+            halves = self.unwritten.l0(space).fractals(*place).reshape(-1, LANES)
+            raw = np.repeat(halves != 0, 2, axis=1).reshape(-1)
+            raw &= self.unwritten.l0(space, "b8").fractals(*place).reshape(-1) != 0
             return np.ndarray(shape, np.bool_, raw, access.start - first * FRACTAL_F16, (access.stride, 1))
         return self.unwritten.view(space, "u8", access.start, shape, (access.stride, 1)) != 0
 

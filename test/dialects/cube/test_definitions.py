@@ -50,16 +50,34 @@ CASES: dict[str, list[dict[str, Any]]] = {
         },
         {"height": 2, "width": 4, "channels": 16, "k_extent": 16, "m_start": 0, "m_extent": 4, "pad_top": 2},
     ],
+    "load2d_b8": [{"repeat": 3, "dst_gap": 1}, {"repeat": 2, "src_stride": 0}],
+    "load3d_b8": [
+        {"height": 6, "width": 5, "channels": 64, "k_start": 288, "k_extent": 288, "m_start": 7, "m_extent": 9}
+        | {"kernel_h": 3, "kernel_w": 3, "pad_top": 1, "pad_left": 1, "pad_right": 1, "pad_value": 7},
+        {"height": 1, "width": 40, "channels": 64, "k_extent": 64, "m_extent": 40},
+    ],
     "mmad": [
         {"m": 32, "k": 32, "n": 48, "init": 1},
         {"m": 20, "k": 32, "n": 40, "init": 0},
         {"m": 9, "k": 16, "n": 5, "init": 0},
+    ],
+    "mmad_b8": [
+        {"m": 32, "k": 64, "n": 48, "init": 1, "left": "s8"},
+        {"m": 20, "k": 64, "n": 40, "init": 0, "left": "u8"},
+        {"m": 9, "k": 32, "n": 5, "init": 0, "left": "s8"},
     ],
     "broadcast_ub_to_l0c": [{"n1": 2, "m1": 3}],
     "copy_l0c_to_ub": [{"bursts": 2, "length": 2, "src_gap": 1, "dst_gap": 1}, {"length": 1, "mode": "f16_relu"}],
     "vconv": [
         {"kind": "f32_f16", "count": 200, "dst_rep": 4, "src_rep": 8},
         {"kind": "f16_f32", "count": 77, "dst_blk": 2, "dst_rep": 20, "src_rep": 0},
+        {"kind": "s32_f32", "count": 77, "dst_blk": 2, "dst_rep": 20, "src_rep": 8},
+        {"kind": "f32_s32", "count": 130, "dst_rep": 8, "src_rep": 8},
+        {"kind": "s32_f16", "count": 200, "dst_rep": 4, "src_rep": 8},
+        {"kind": "f16_s8", "count": 300, "dst_rep": 4, "src_rep": 8},
+        {"kind": "f16_u8", "count": 77, "dst_blk": 2, "dst_rep": 9, "src_rep": 16},
+        {"kind": "s8_f16", "count": 300, "dst_rep": 8, "src_rep": 4},
+        {"kind": "u8_f16", "count": 77, "dst_blk": 2, "dst_rep": 20, "src_rep": 4},
     ],
     "vector_dup": [{"scalar": 1.5, "dtype": "f16", "count": 100}],
     "vector_dup_masked": [{"scalar": 1.5, "dtype": "f16", "mask_low": 0xF0F1, "mask_high": 1 << 63}],
@@ -106,7 +124,9 @@ def random_memory(seed: int) -> Memory:
     memory.bytes["ub"][:] = halves(65536)
     memory.bytes["l0c"][:] = rng.uniform(1, 2, 16384).astype(np.float32).view(np.uint8)
     for space in ("l0a", "l0b"):
-        memory.l0(space).write_fractals(0, 1, rng.uniform(1, 2, (64, 16, 16)).astype(np.float16))
+        halves_in_l0 = rng.uniform(1, 2, (64, 16, 16)).astype(np.float16)
+        memory.l0(space).write_fractals(0, 1, halves_in_l0)
+        memory.l0(space, "b8").write_fractals(0, 1, halves_in_l0.view(np.uint8))
     return memory
 
 
@@ -119,11 +139,18 @@ def space_of(cls: type[Instruction], name: str) -> str:
     return next(str(field.spaces[0]) for field in cls.address_fields() if field.name == name)
 
 
-def contents(memory: Memory, space: str) -> NDArray[np.uint8]:
+def contents(memory: Memory, space: str, width: str = "f16") -> NDArray[np.uint8]:
     """The bytes of a memory."""
+    if space in ("l0a", "l0b") and width == "b8":
+        return memory.l0(space, width).fractals(0, 64).reshape(-1).copy()
     if space in ("l0a", "l0b"):
         return memory.l0(space).fractals(0, 64).astype(np.float16).reshape(-1).view(np.uint8)
     return memory.bytes[space]
+
+
+def width_of(cls: type[Instruction]) -> str:
+    """The width of the operands of the cube unit that an instruction handles."""
+    return "b8" if cls.name.endswith("_b8") else "f16"
 
 
 def touched(cls: type[Instruction], values: list[Any], space: str, write: bool) -> NDArray[np.bool_]:
@@ -143,7 +170,8 @@ def test_footprint_holds_what_is_written(cls: type[Instruction], given: dict[str
     memory, before = random_memory(1), random_memory(1)
     execute(cls, memory, values)
     for space in Space:
-        changed = contents(memory, space) != contents(before, space)
+        width = width_of(cls)
+        changed = contents(memory, space, width) != contents(before, space, width)
         named = touched(cls, values, space, write=True)[: len(changed)]
         assert not (changed & ~named).any(), f"{space} changes outside the footprint"
         if named.any():
@@ -168,11 +196,14 @@ def test_footprint_holds_what_is_read(cls: type[Instruction], given: dict[str, A
         named = touched(cls, values, space, write=False)[:32768]
         data = np.where(named, contents(first, space), contents(second, space))
         second.l0(space).write_fractals(0, 1, data.view(np.float16).reshape(64, 16, 16))
+        data = np.where(named, contents(first, space, "b8"), contents(second, space, "b8"))
+        second.l0(space, "b8").write_fractals(0, 1, data.reshape(64, 16, 32))
     result = execute(cls, first, values), execute(cls, second, values)
     assert result[0] == result[1]
     for space in Space:
-        named = touched(cls, values, space, write=True)[: len(contents(first, space))]
-        assert np.array_equal(contents(first, space)[named], contents(second, space)[named])
+        found, other = (contents(memory, space, width_of(cls)) for memory in (first, second))
+        named = touched(cls, values, space, write=True)[: len(found)]
+        assert np.array_equal(found[named], other[named])
 
 
 @pytest.mark.parametrize(("cls", "given"), list(cases()))
@@ -246,26 +277,27 @@ def test_large_accumulations_are_pipelined_small_ones_are_not() -> None:
 def test_fractals_and_matrices_are_the_same_bytes() -> None:
     """Any sequence of writes in either form reads back as if all had been fractals."""
     rng = np.random.default_rng(0)
-    for space in (Space.L0A, Space.L0B):
-        memory = FractalMemory(space, 32 * 512)
+    for space, lanes in ((Space.L0A, 16), (Space.L0B, 16), (Space.L0A, 32), (Space.L0B, 32)):
+        memory = FractalMemory(space, 32 * 512, lanes)
         memory.fill(0.0)
-        model = np.zeros((32, 16, 16), np.float32)
+        model = np.zeros((32, 16, lanes), np.float32)
+        height, width = (lanes, 16) if space is Space.L0B else (16, lanes)
+        join = (0, 3, 1, 2) if space is Space.L0B else (0, 2, 1, 3)
         for _ in range(300):
             rows, columns = (int(x) for x in rng.integers(1, 5, 2))
             start = int(rng.integers(0, 32 - rows * columns + 1))
-            numbers = rng.standard_normal((rows * columns, 16, 16)).astype(np.float32)
+            numbers = rng.standard_normal((rows * columns, 16, lanes)).astype(np.float32)
             if rng.random() < 0.5:
                 memory.write_fractals(start * 512, 1, numbers)
             else:
-                tiles = numbers.reshape(rows, columns, 16, 16)
-                order = (0, 3, 1, 2) if space is Space.L0B else (0, 2, 1, 3)
-                memory.write_matrix(start * 512, rows, columns)[...] = tiles.transpose(order).reshape(-1, 16)
+                tiles = numbers.reshape(rows, columns, 16, lanes)
+                matrix = memory.write_matrix(start * 512, rows, columns)
+                matrix[...] = tiles.transpose(join).reshape(-1, width)
             model[start : start + rows * columns] = numbers
             rows, columns = (int(x) for x in rng.integers(1, 5, 2))
             start = int(rng.integers(0, 32 - rows * columns + 1))
-            got = memory.matrix(start * 512, rows * 16 - 3, columns * 16 - 5)
-            tiles = model[start : start + rows * columns].reshape(rows, columns, 16, 16)
-            order = (0, 3, 1, 2) if space is Space.L0B else (0, 2, 1, 3)
-            expected = tiles.transpose(order).reshape(rows * 16, columns * 16)[:-3, :-5]
+            got = memory.matrix(start * 512, rows * height - 3, columns * width - 5)
+            tiles = model[start : start + rows * columns].reshape(rows, columns, 16, lanes)
+            expected = tiles.transpose(join).reshape(rows * height, columns * width)[:-3, :-5]
             assert np.array_equal(got, expected)
         assert np.array_equal(memory.fractals(0, 32), model)

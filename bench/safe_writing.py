@@ -37,7 +37,7 @@ _LONGEST = 0.08
 
 def large(fill: int, size: int = 1 << 23, *, external: bool = False) -> ModuleOp:
     """A model of nothing but a constant, ``size`` times the byte ``fill``, which is its output."""
-    weights = WeightsOp(WeightsAttr.from_buffer(bytearray([fill]) * size), external)
+    weights = WeightsOp(WeightsAttr.from_buffer(bytearray([fill]) * size), "large" if external else None)
     constant = OperatorOp("Const", "w", [], [TensorType(element_type(np.dtype(np.int8)), [size])], [0])
     end = OperatorOp("NetOutput", "end", [constant.results[0]])
     return ModuleOp([ModelOp("large", "Ascend310P3", 0, 0, ["y"], [weights, constant, end])])

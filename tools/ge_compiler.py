@@ -179,7 +179,7 @@ def _compile(
     operators = compilation.program.operators
     if operators and "json" not in values:
         print_table(OPERATOR_HEADER, operators, left=range(len(OPERATOR_HEADER)), file=sys.stderr)
-    place_weights(compilation.module, values)
+    place_weights(compilation.module, values, file)
     images = aipp_text(read_aipp(options.aipp_file)) if options.aipp_file else ""
     record_command(compilation.module, values, OPTIONS, cli.split_plugins(args)[0], images)
     write_module(compilation.module, file)

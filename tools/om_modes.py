@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 import ge
 from ge.dialects.om import ModelOp
 from ge.ir.errors import GeError
 from ge.targets.ascend.om.conventions import AIPP, COMMAND_LINE, COMPILER_VERSION
+from ge.targets.ascend.om.external_weights import plain_name
 from ge.targets.ascend.om.file import OmFile
 from ge.tools.ge_om import write_json
 from ge.tools.om_inspection import om_facts, print_om_facts
@@ -54,11 +55,15 @@ def run_om_mode(values: Mapping[str, str], facts: dict[str, Any]) -> bool:
     return True
 
 
-def place_weights(module: ModuleOp, values: Mapping[str, str]) -> None:
-    """Say in a compiled module whether its weights are in a file beside the OM file, as ``--external_weight`` wants."""
+def place_weights(module: ModuleOp, values: Mapping[str, str], file: Path) -> None:
+    """Say in a compiled module whether its weights are in a file beside the OM file, as ``--external_weight`` wants.
+
+    That file has the name of the OM file, without characters that file systems treat differently.
+    """
+    external = StringAttr(plain_name(file.stem)) if values.get("external_weight") == "1" else None
     for op in module.ops:
         if isinstance(op, ModelOp) and op.weights_op is not None:
-            op.weights_op.external = UnitAttr() if values.get("external_weight") == "1" else None
+            op.weights_op.external = external
 
 
 def record_command(

@@ -13,7 +13,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError, Message
 from onnx import ModelProto
-from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from bench.fuzz import byte_mutations, message_mutations
 from bench.fuzz.byte_mutations import INTEGERS, word
@@ -141,7 +141,7 @@ def external_form(module: ModuleOp) -> tuple[bytes, str, bytes]:
     model = module.clone()
     for op in model.walk():
         if isinstance(op, WeightsOp):
-            op.external = UnitAttr()
+            op.external = StringAttr("model")
     with TemporaryDirectory() as folder:
         path = Path(folder) / "model.om"
         write_module(model, path)

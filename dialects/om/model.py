@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, UnitAttr, i64
+from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, StringAttr, SymbolNameConstraint, i64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
@@ -23,27 +23,32 @@ from ge.maths.streams import EventError, check_events
 class WeightsOp(IRDLOperation):
     """The constants of the model as one block of bytes: ``om.weights #ge.weights<...>``.
 
-    ``om.weights external #ge.weights<...>`` are in a file of their own beside the OM file.
+    ``om.weights external "resnet50" #ge.weights<...>`` are in a file of their own beside the OM file; its name begins
+    with that.
     """
 
     name = "om.weights"
 
     value = prop_def(WeightsAttr)
-    external = opt_prop_def(UnitAttr)
+    external = opt_prop_def(StringAttr)
 
-    def __init__(self, value: WeightsAttr, external: bool = False) -> None:
-        super().__init__(properties={"value": value, "external": UnitAttr() if external else None})
+    def __init__(self, value: WeightsAttr, external: str | None = None) -> None:
+        super().__init__(properties={"value": value, "external": None if external is None else StringAttr(external)})
 
     @classmethod
     def parse(cls, parser: Parser) -> WeightsOp:
-        external = parser.parse_optional_keyword("external") is not None
+        external = parser.parse_str_literal() if parser.parse_optional_keyword("external") is not None else None
         value = parser.parse_attribute()
         if not isinstance(value, WeightsAttr):
             parser.raise_error("expected #ge.weights<...>")
         return WeightsOp(value, external)
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" " if self.external is None else " external ")
+        printer.print_string(" ")
+        if self.external is not None:
+            printer.print_string("external ")
+            printer.print_string_literal(self.external.data)
+            printer.print_string(" ")
         printer.print_attribute(self.value)
 
 

@@ -122,7 +122,12 @@ def test_equal_input_and_options_give_equal_bytes(external: str, tmp_path: Path)
         folder = tmp_path / f"work{seed}"
         folder.mkdir()
         model(folder / "model.onnx")
-        options = ["--model=model.onnx", f"--output=out{seed}", "--report=none", f"--external_weight={external}"]
+        options = [
+            "--model=model.onnx",
+            f"--output={'out' if external == '1' else f'out{seed}'}",
+            "--report=none",
+            f"--external_weight={external}",
+        ]
         user = {"HOME": str(folder), "USER": f"user{seed}", "LC_ALL": "C" if seed == "0" else "C.UTF-8", "TZ": zone}
         environment = {**os.environ, **user, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
         program = ["-c", _AT_ANOTHER_TIME] if seed == "1" else ["-m", "ge.tools.ge_compiler"]

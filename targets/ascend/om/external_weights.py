@@ -4,10 +4,11 @@ The OM file has no partition WEIGHTS_DATA then. It says the name of the file, wi
 bytes; its attribute ``weight_size`` is the size. The file is nothing but the block of weights, and it is mapped into
 memory to be read.
 
-The name holds the digest, so the weights of two versions of a model are two files, and an OM file finds its own
+The name is that of the OM file when it was written, and the digest: ``resnet50.om`` has the weights
+``resnet50.DIGEST.weights``. So the weights of two versions of a model are two files, and an OM file finds its own
 whenever the process that replaces it is killed: the weights file is complete before the OM file that names it is there,
-and none is ever changed. Files that no OM file names any more may be deleted; models of one name and equal weights
-share theirs.
+and none is ever changed. Both may be moved to another folder together, and the OM file may get another name. Files
+that no OM file names any more may be deleted.
 """
 
 from __future__ import annotations
@@ -40,16 +41,22 @@ class WeightsFile:
     """SHA-256 in hexadecimal."""
 
     @classmethod
-    def of(cls, model_name: str, weights: Weights) -> WeightsFile:
-        """The file for the weights of a model."""
-        name = f"{plain_name(model_name)}.{weights.digest[:_DIGITS_IN_NAME]}.weights"
-        return cls(name, weights.nbytes, weights.digest)
+    def of(cls, stem: str, weights: Weights) -> WeightsFile:
+        """The file of some weights whose name begins with ``stem``. Raises GE5009 for what begins no name of a file."""
+        if stem != plain_name(stem):
+            raise GeError("GE5009", f"the name of a weights file cannot begin with {stem!r}")
+        return cls(f"{stem}{_ending(weights.digest)}", weights.nbytes, weights.digest)
+
+    @property
+    def stem(self) -> str:
+        """What the name begins with."""
+        return self.name.removesuffix(_ending(self.digest))
 
     @classmethod
     def named_in(cls, definition: ir.ModelDef, where: str) -> WeightsFile | None:
         """The file that a model definition names; None when it names none.
 
-        Raises GE5007 for a name that is not the one that the model and the digest give, such as one of another folder.
+        Raises GE5007 for a name that no digest of this kind ends, or of another folder.
         """
         if WEIGHTS_FILE not in definition.attr:
             return None
@@ -58,11 +65,12 @@ class WeightsFile:
             for key in (WEIGHTS_FILE, WEIGHTS_SHA256)
         )
         size = definition.attr["weight_size"].i if "weight_size" in definition.attr else -1
-        whole = f"{plain_name(definition.name)}.{digest[:_DIGITS_IN_NAME]}.weights"
-        if size < 0 or name != whole or not re.fullmatch("[0-9a-f]{64}", digest):
+        found = cls(name, size, digest)
+        is_name = name.endswith(_ending(digest)) and found.stem == plain_name(found.stem)
+        if size < 0 or not is_name or not re.fullmatch("[0-9a-f]{64}", digest):
             what = f"it names weights file {name!r} of {size} bytes and digest {digest[:64]!r}"
-            raise GeError("GE5007", f"{what}, the model '{definition.name}' has none of that name", where)
-        return cls(name, size, digest)
+            raise GeError("GE5007", f"{what}: no such file lies beside an OM file", where)
+        return found
 
     def read(self, folder: Path) -> memoryview:
         """The bytes of the file in a folder, mapped into memory. Raises GE5010 and GE5011."""
@@ -96,9 +104,14 @@ class WeightsFile:
             stream.write(data)
 
 
+def _ending(digest: str) -> str:
+    """How the name of a weights file ends."""
+    return f".{digest[:_DIGITS_IN_NAME]}.weights"
+
+
 def plain_name(name: str) -> str:
     """A name without characters that file systems treat differently; not empty, and of at most 100 characters."""
-    return re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:100] or "unnamed"
+    return re.sub(r"[^A-Za-z0-9._-]+", "_", name).strip("._")[:100].rstrip("._") or "unnamed"
 
 
 def weights_of(container: Container, definition: ir.ModelDef, folder: Path | None, where: str) -> memoryview:

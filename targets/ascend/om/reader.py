@@ -321,7 +321,9 @@ class _Reader:
         if GRAPH in self.attributes:
             body.append(read_graph(self.string(GRAPH), self.where))
         if self.weights.nbytes:
-            body.append(WeightsOp(WeightsAttr(self.weights_block()), external=self.external is not None))
+            body.append(
+                WeightsOp(WeightsAttr(self.weights_block()), None if self.external is None else self.external.stem)
+            )
         body += [decode_core_kernel(name, bytes(binary)) for name, binary in self.core_kernels.items()]
         results = {entry.kernel: [value.type for value in entry.outputs] for entry in model.tasks if entry.on_host}
         body += [decode_host_kernel(name, bytes(self.host_kernels[name]), types) for name, types in results.items()]

@@ -117,7 +117,7 @@ def _external_weights(model: ModelOp | FileOp) -> WeightsFile | None:
     op = model.weights_op if isinstance(model, ModelOp) else None
     if not isinstance(model, ModelOp) or op is None or op.external is None:
         return None
-    return WeightsFile.of(model.sym_name.data, op.value.data)
+    return WeightsFile.of(op.external.data, op.value.data)
 
 
 def _weights(model: ModelOp) -> memoryview:

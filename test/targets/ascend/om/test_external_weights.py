@@ -8,8 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 from netron_viewer import netron
+from onnx_models import ModelBuilder
 
 from ge import Runtime
 from ge.ir.errors import GeError
@@ -26,7 +28,7 @@ from ge.tools.om_extract import device_model
 from ge.tools.om_inspection import om_facts
 
 TEXT = (Path(__file__).parent / "inputs" / "small.mlir").read_text()
-EXTERNAL = parse_module(TEXT.replace("om.weights", "om.weights external"))
+EXTERNAL = parse_module(TEXT.replace("om.weights", 'om.weights external "small"'))
 X = np.array([-3, 2, -9, 1], np.float32)
 
 
@@ -62,7 +64,7 @@ def test_text_and_back_gives_the_same_files(om: Path, weights: Path, tmp_path: P
     elsewhere.mkdir()
     for text in (tmp_path / "model.mlir", elsewhere / "model.mlir"):
         ge_translate.run(["--om-to-mlir", str(om), "-o", str(text)])
-        assert "om.weights external #ge.weights<" in text.read_text()
+        assert 'om.weights external "small" #ge.weights<' in text.read_text()
         assert (weights.name in text.read_text()) is (text.parent == tmp_path)
         again = elsewhere / "again.om"
         ge_translate.run(["--mlir-to-om", str(text), "-o", str(again)])
@@ -102,7 +104,9 @@ def test_a_right_file_is_left_alone_and_a_wrong_one_replaced(om: Path, weights: 
 def test_other_weights_leave_those_of_the_old_file(om: Path, weights: Path) -> None:
     old = om.with_name("old.om")
     old.write_bytes(om.read_bytes())
-    write_module(parse_module(TEXT.replace("0x0000803F", "0x00008040").replace("weights #", "weights external #")), om)
+    write_module(
+        parse_module(TEXT.replace("0x0000803F", "0x00008040").replace("weights #", 'weights external "small" #')), om
+    )
     assert [bytes(read_model(each).weights[:4]).hex() for each in (old, om)] == ["0000803f", "00008040"]
 
 
@@ -168,7 +172,8 @@ def _changed(om: Path, change: Callable[[ir.ModelDef], object], *more: tuple[Par
         lambda m: setattr(m.attr["external_weight_file"], "s", b"../" + m.attr["external_weight_file"].s),
         lambda m: setattr(m.attr["external_weight_sha256"], "s", b""),
         lambda m: m.attr.pop("external_weight_sha256"),
-        lambda m: setattr(m, "name", "other"),
+        lambda m: setattr(m.attr["external_weight_file"], "s", m.attr["external_weight_file"].s[6:]),
+        lambda m: setattr(m.attr["external_weight_file"], "s", b"other.weights"),
         lambda m: setattr(m.attr["weight_size"], "i", -1),
     ],
 )
@@ -210,6 +215,38 @@ def test_a_model_without_weights_has_no_weights_file(tmp_path: Path) -> None:
     assert len([*tmp_path.iterdir()]) == 1 and read_model(tmp_path / "model.om").weights.nbytes == 0
 
 
-@pytest.mark.parametrize("name", ["", "...", "a/b\\c:d", "名", "x" * 300, ".hidden"])
+@pytest.mark.parametrize("name", ["", "...", "a/b\\c:d", "名", "x" * 300, ".hidden", "x" * 99 + ".x"])
 def test_names_of_models_become_names_of_files(name: str) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", plain_name(name))
+    assert plain_name(plain_name(name)) == plain_name(name)
+
+
+def test_the_compiler_names_the_weights_after_the_om_file(tmp_path: Path) -> None:
+    """Both may be moved together, and the OM file may get another name; the OM file alone is not enough."""
+    builder = ModelBuilder()
+    builder.output(builder.node("MatMul", builder.input("x", 4, 32), builder.weights(32, 16), name="y"))
+    onnx.save(builder.build(), tmp_path / "model.onnx")
+    made, moved = tmp_path / "made", tmp_path / "moved"
+    made.mkdir()
+    ge_compiler.run([f"--model={tmp_path / 'model.onnx'}", f"--output={made / 'ours é.v2'}", "--external_weight=1"])
+    om, weights = made / "ours é.v2.om", next(made.glob("*.weights"))
+    assert re.fullmatch(r"ours_.v2\.[0-9a-f]{32}\.weights", weights.name)
+    x = np.ones((4, 32), np.float32)
+    expected = Runtime().run(om, {"x": x})["y"].tobytes()
+    made.rename(moved)
+    assert Runtime().run(moved / om.name, {"x": x})["y"].tobytes() == expected
+    (moved / om.name).rename(moved / "renamed.om")
+    assert Runtime().run(moved / "renamed.om", {"x": x})["y"].tobytes() == expected
+    made.mkdir()
+    (moved / "renamed.om").rename(om)
+    with pytest.raises(GeError, match="No such file") as error:
+        Runtime().run(om, {"x": x})
+    assert error.value.code == "GE5010"
+
+
+@pytest.mark.parametrize("name", ["", "a/b", "../a", "a b"])
+def test_text_cannot_name_a_file_of_another_folder(name: str, tmp_path: Path) -> None:
+    text = TEXT.replace("om.weights", f'om.weights external "{name}"')
+    with pytest.raises(GeError) as error:
+        write_module(parse_module(text), tmp_path / "model.om")
+    assert error.value.code == "GE5009" and not [*tmp_path.iterdir()]

@@ -12,6 +12,9 @@ from ge.targets.ascend.om.file import OmFile, split_edge
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.tools.console import megabytes, print_facts, print_table
 
+GAP = "(zero bytes)"
+"""What aligns a partition, in the list of them."""
+
 
 def om_facts(file: OmFile) -> dict[str, Any]:
     """Everything that ``ge-om info`` shows, in plain types. Sizes and offsets are in bytes."""
@@ -50,14 +53,18 @@ def _count(file: OmFile, name: str, of_tasks: int) -> int:
 
 
 def partitions(file: OmFile) -> list[dict[str, Any]]:
-    """Header, table and partitions in file order; their sizes add up to that of the file."""
+    """Header, table, partitions and what aligns them, in file order; their sizes add up to that of the file."""
     rows: list[dict[str, Any]] = [{"name": "header", "offset": 0, "size": file.container.start}]
     for container in (file.container, *file.parts):
         rows.append({"name": "partition table", "offset": container.start, "size": container.table_bytes})
-        offset = container.start + container.table_bytes
-        for kind, part in container.partitions.items():
-            rows.append({"name": partition_name(kind), "offset": offset, "size": part.nbytes})
-            offset += part.nbytes
+        end = container.start + container.table_bytes
+        for kind, offset in container.offsets.items():
+            if offset > end:
+                rows.append({"name": GAP, "offset": end, "size": offset - end})
+            end = offset + container.partitions[kind].nbytes
+            rows.append({"name": partition_name(kind), "offset": offset, "size": end - offset})
+        if container.tail:
+            rows.append({"name": GAP, "offset": end, "size": container.tail})
     return rows
 
 

@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from xdsl.dialects.builtin import DictionaryAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, region_def, traits_def
 from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from ge.dialects.om.message import MessageAttr
+from ge.dialects.om.program import Int
 from ge.ir.attributes import WeightsAttr
+
+MAX_GAP = 4096
+"""The most zero bytes that align a partition: a page. Offsets further apart are those of a damaged table."""
 
 
 @irdl_op_definition
@@ -39,35 +43,46 @@ class BinaryOp(IRDLOperation):
 class PartitionOp(IRDLOperation):
     """A partition: ``om.partition "MODEL_DEF" #om.message<...>`` or ``om.partition "13" #ge.weights<...>``.
 
-    ``kind`` is the name of its type, or the number where it has none.
+    ``kind`` is the name of its type, or the number where it has none. ``gap 24`` are zero bytes in front of it, which
+    align it.
     """
 
     name = "om.partition"
 
     kind = prop_def(StringAttr)
     content = prop_def(WeightsAttr | MessageAttr)
+    gap = opt_prop_def(Int)
 
-    assembly_format = "$kind $content attr-dict"
+    assembly_format = "$kind (`gap` $gap^)? $content attr-dict"
 
-    def __init__(self, kind: str, content: WeightsAttr | MessageAttr) -> None:
-        super().__init__(properties={"kind": StringAttr(kind), "content": content})
+    def __init__(self, kind: str, content: WeightsAttr | MessageAttr, gap: int = 0) -> None:
+        super().__init__(properties={"kind": StringAttr(kind), "content": content, "gap": _gap(gap)})
+
+    def verify_(self) -> None:
+        _check_gap(self.gap)
 
 
 @irdl_op_definition
 class KernelStoreOp(IRDLOperation):
-    """A partition of kernels: ``om.kernel_store "TBE_KERNELS" { ... }``; in it are ``om.binary``, in file order."""
+    """A partition of kernels: ``om.kernel_store "TBE_KERNELS" { ... }``; in it are ``om.binary``, in file order.
+
+    ``gap`` is that of any partition.
+    """
 
     name = "om.kernel_store"
 
     kind = prop_def(StringAttr)
+    gap = opt_prop_def(Int)
     body = region_def("single_block")
 
     traits = traits_def(NoTerminator())
 
-    assembly_format = "$kind $body attr-dict"
+    assembly_format = "$kind (`gap` $gap^)? $body attr-dict"
 
-    def __init__(self, kind: str, binaries: Sequence[BinaryOp]) -> None:
-        super().__init__(properties={"kind": StringAttr(kind)}, regions=[Region(Block(list(binaries)))])
+    def __init__(self, kind: str, binaries: Sequence[BinaryOp], gap: int = 0) -> None:
+        super().__init__(
+            properties={"kind": StringAttr(kind), "gap": _gap(gap)}, regions=[Region(Block(list(binaries)))]
+        )
 
     @property
     def binaries(self) -> Iterator[BinaryOp]:
@@ -75,6 +90,7 @@ class KernelStoreOp(IRDLOperation):
         return (op for op in self.body.block.ops if isinstance(op, BinaryOp))
 
     def verify_(self) -> None:
+        _check_gap(self.gap)
         _only(self.body, BinaryOp)
         _all_different(op.label.data for op in self.binaries)
 
@@ -83,20 +99,27 @@ class KernelStoreOp(IRDLOperation):
 class ContainerOp(IRDLOperation):
     """A partition table with its partitions: ``om.container { ... }``.
 
-    ``table`` is there when the table is not what the partitions say, such as one with bytes in its padding.
+    ``table`` is there when the table is not what the partitions say, such as one with bytes in its padding. ``tail``
+    are zero bytes behind the last partition.
     """
 
     name = "om.container"
 
     table = opt_prop_def(WeightsAttr)
+    tail = opt_prop_def(Int)
     body = region_def("single_block")
 
     traits = traits_def(NoTerminator())
 
-    assembly_format = "(`table` $table^)? $body attr-dict"
+    assembly_format = "(`table` $table^)? (`tail` $tail^)? $body attr-dict"
 
-    def __init__(self, partitions: Sequence[PartitionOp | KernelStoreOp], table: WeightsAttr | None = None) -> None:
-        super().__init__(properties={"table": table}, regions=[Region(Block(list(partitions)))])
+    def __init__(
+        self, partitions: Sequence[PartitionOp | KernelStoreOp], table: WeightsAttr | None = None, tail: int = 0
+    ) -> None:
+        super().__init__(
+            properties={"table": table, "tail": _gap(tail)},
+            regions=[Region(Block(list(partitions)))],
+        )
 
     @property
     def partitions(self) -> Iterator[PartitionOp | KernelStoreOp]:
@@ -104,6 +127,7 @@ class ContainerOp(IRDLOperation):
         return (op for op in self.body.block.ops if isinstance(op, PartitionOp | KernelStoreOp))
 
     def verify_(self) -> None:
+        _check_gap(self.tail)
         _only(self.body, PartitionOp, KernelStoreOp)
         _all_different(op.kind.data for op in self.partitions)
 
@@ -146,6 +170,15 @@ class FileOp(IRDLOperation):
 
     def verify_(self) -> None:
         _only(self.body, ContainerOp)
+
+
+def _gap(count: int) -> IntegerAttr | None:
+    return IntegerAttr(count, i64) if count else None
+
+
+def _check_gap(gap: IntegerAttr | None) -> None:
+    if gap is not None and not 0 < gap.value.data <= MAX_GAP:
+        raise VerifyException(f"{gap.value.data} bytes align nothing: 1 to {MAX_GAP} may")
 
 
 def _only(body: Region, *allowed: type[Operation]) -> None:

@@ -434,7 +434,7 @@ _OM_FILE: dict[str, ErrorKind] = {
     ),
     "GE5003": ErrorKind(
         "partition table of the OM file is wrong",
-        "The partitions must be of different types and follow each other without a gap.",
+        "The partitions must be of different types, in the order of the table; only zero bytes, at most 4096, may align one.",
         "Copy the file again, or compile the model again.",
     ),
     "GE5004": ErrorKind(

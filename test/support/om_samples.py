@@ -110,6 +110,24 @@ def shifted(first: int) -> bytes:
     return patched(data[:256], 184, struct.pack("<Q", len(body))) + body
 
 
+def aligned(to: int = 32) -> bytes:
+    """Table and partitions each filled with zero bytes, as in files for small chips; with kernels of odd sizes."""
+    parts = [*parts_of(model()), (PartitionType.TBE_KERNELS, pack_store({"conv": b"\x7fELF", "": b"x"}))]
+    table = struct.pack("<I4x", len(parts))
+    gap = -(len(table) + 24 * len(parts)) % to
+    body = bytes(gap)
+    for kind, data in parts:
+        table += struct.pack("<I4xQQ", kind, len(body), len(data))
+        body += data + bytes(-len(data) % to)
+    return patched(packed(parts)[:256], 184, struct.pack("<Q", len(table + body))) + table + body
+
+
+def with_tail(size: int) -> bytes:
+    """Zero bytes behind the last partition."""
+    data = packed(parts_of(model()))
+    return patched(data[:256], 184, struct.pack("<Q", len(data) - 256 + size)) + data[256:] + bytes(size)
+
+
 def joined(count: int) -> bytes:
     """A file for dynamic shapes: the model, and parts of it that are models, each with a table and partitions."""
     single = packed(parts_of(model()))
@@ -235,8 +253,13 @@ SAMPLES: dict[str, tuple[bytes, str | list[str]]] = {
     "model is no message": (packed([(0, b"\xff\xff\xff"), (2, b"")]), "GE5006"),
     "tasks are no message": (packed([*parts_of(model())[:2], (2, b"\xff\xff\xff")]), "GE5006"),
     "kernels cut off": (packed([*parts_of(model()), (3, b"\xfd\x6e\x77\x5d\x05")]), "GE5005"),
-    "gap of 24 bytes": (shifted(24), "GE5003"),
-    "gap of 256 bytes": (shifted(256), "GE5003"),
+    "partition at 24 bytes": (shifted(24), []),
+    "partition at 4096 bytes": (shifted(4096), []),
+    "partition beyond a page": (shifted(4097), "GE5003"),
+    "gap with bytes in it": (patched(shifted(24), 256 + 8 + 3 * 24 + 23, b"\1"), "GE5003"),
+    "aligned to 32 bytes": (aligned(), []),
+    "zero bytes at the end": (with_tail(24), []),
+    "too many zero bytes at the end": (with_tail(4097), "GE5003"),
     "other magic": (patched(_GOOD, 0, b"DOMI"), "GE5001"),
     "cut off": (_GOOD[:-1], "GE5002"),
     "encrypted": (patched(_GOOD, 80, b"\x01"), "GE5004"),

@@ -93,24 +93,25 @@ class _Reader:
 
     def container(self, container: Container) -> ContainerOp:
         """A table with its partitions."""
-        start = container.start + container.table_bytes
-        partitions: list[PartitionOp | KernelStoreOp] = []
-        for kind, data in container.partitions.items():
-            partitions.append(self.partition(kind, data, start))
-            start += data.nbytes
+        offsets = container.offsets
+        partitions = [
+            self.partition(kind, data, offsets[kind], gap)
+            for (kind, data), gap in zip(container.partitions.items(), container.gaps, strict=True)
+        ]
         table = self.view[container.start : container.start + container.table_bytes]
         sizes = [data.nbytes for data in container.partitions.values()]
-        derived = memoryview(pack_table([*container.partitions], sizes, container.is_wide))
-        return ContainerOp(partitions, None if table == derived else self.weights(container.start, table))
+        derived = memoryview(pack_table([*container.partitions], sizes, container.is_wide, container.gaps))
+        other = None if table == derived else self.weights(container.start, table)
+        return ContainerOp(partitions, other, container.tail)
 
-    def partition(self, kind: int, data: memoryview, offset: int) -> PartitionOp | KernelStoreOp:
-        """A partition that begins at ``offset`` of the file."""
+    def partition(self, kind: int, data: memoryview, offset: int, gap: int) -> PartitionOp | KernelStoreOp:
+        """A partition that begins at ``offset`` of the file, behind ``gap`` bytes that align it."""
         name = _kind_name(kind)
         if kind in _STORES and (kernels := self.kernels(data, offset)) is not None:
-            return KernelStoreOp(name, kernels)
+            return KernelStoreOp(name, kernels, gap)
         max_fields = max(MIN_FIELDS, self.view.nbytes // BYTES_PER_FIELD)
         message = decode_message(data, _SCHEMAS[name], max_fields) if name in _SCHEMAS else None
-        return PartitionOp(name, self.weights(offset, data) if message is None else MessageAttr(message))
+        return PartitionOp(name, self.weights(offset, data) if message is None else MessageAttr(message), gap)
 
     def kernels(self, data: memoryview, offset: int) -> list[BinaryOp] | None:
         """The kernels of a store; None when it is not one, or not written as this project writes it."""
@@ -143,8 +144,12 @@ def file_pieces(op: FileOp) -> list[Buffer]:
     for container in op.containers:
         kinds = [_kind_number(partition.kind.data) for partition in container.partitions]
         contents = [_content(partition) for partition in container.partitions]
-        derived = pack_table(kinds, [memoryview(each).nbytes for each in contents], wide)
-        body += [derived if container.table is None else container.table.buffer, *contents]
+        gaps = [0 if each.gap is None else each.gap.value.data for each in container.partitions]
+        derived = pack_table(kinds, [memoryview(each).nbytes for each in contents], wide, gaps)
+        body.append(derived if container.table is None else container.table.buffer)
+        for gap, content in zip(gaps, contents, strict=True):
+            body += [bytes(gap), content]
+        body.append(bytes(0 if container.tail is None else container.tail.value.data))
     size = sum(memoryview(each).nbytes for each in body)
     return [_packed_header(op, size) if op.raw is None else op.raw.buffer, *body]
 

@@ -2,7 +2,8 @@
 
     [ header, 256 bytes ][ partition table ][ partition 0 ][ partition 1 ] ...
 
-Partitions follow each other without a gap, in table order; offsets count from the end of the table. The table has
+Partitions follow each other in table order; offsets count from the end of the table. Files are written without a gap;
+those of others may have some zero bytes in front of a partition and at the end, which align them. The table has
 32-bit entries, or 64-bit ones when the header's `model_length` is set; files are written with the narrow table, which
 every reader knows, as long as they stay below 4 GiB.
 
@@ -14,12 +15,13 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import NamedTuple
 
 from typing_extensions import Buffer
 
+from ge.dialects.om.container import MAX_GAP
 from ge.ir.errors import GeError
 
 MAGIC = b"IMOD"
@@ -107,6 +109,10 @@ class Container:
     """Whether the partition table has 64-bit entries."""
     start: int
     """Where the partition table begins in the file."""
+    gaps: tuple[int, ...]
+    """For each partition the zero bytes in front of it."""
+    tail: int = 0
+    """Zero bytes behind the last partition."""
 
     @property
     def table_bytes(self) -> int:
@@ -114,14 +120,15 @@ class Container:
         head, entry = _table_form(self.is_wide)
         return head + entry.size * len(self.partitions)
 
-    def offset(self, kind: PartitionType) -> int:
-        """Where a partition begins in the file; KeyError when the file does not have it."""
-        start = self.start + self.table_bytes
-        for each, part in self.partitions.items():
-            if each == kind:
-                return start
-            start += part.nbytes
-        raise KeyError(kind)
+    @property
+    def offsets(self) -> Mapping[int, int]:
+        """Where each partition begins in the file, in file order."""
+        found: dict[int, int] = {}
+        end = self.start + self.table_bytes
+        for (kind, part), gap in zip(self.partitions.items(), self.gaps, strict=True):
+            found[kind] = end + gap
+            end += gap + part.nbytes
+        return found
 
     def partition(self, kind: PartitionType) -> memoryview:
         """The bytes of a partition; no bytes when the file does not have it."""
@@ -163,14 +170,14 @@ def pack_header(header: Header) -> bytes:
     return _HEADER.pack(*header)
 
 
-def pack_table(kinds: Sequence[int], sizes: Sequence[int], wide: bool) -> bytes:
-    """The partition table of partitions of these types and sizes that follow each other without a gap."""
+def pack_table(kinds: Sequence[int], sizes: Sequence[int], wide: bool, gaps: Sequence[int] = ()) -> bytes:
+    """The partition table of partitions of these types and sizes, with bytes in front of each where there are gaps."""
     head, entry = _table_form(wide)
     table = struct.pack("<I", len(kinds)).ljust(head, b"\0")
     offset = 0
-    for kind, size in zip(kinds, sizes, strict=True):
-        table += entry.pack(kind, offset, size)
-        offset += size
+    for kind, size, gap in zip(kinds, sizes, gaps or [0] * len(kinds), strict=True):
+        table += entry.pack(kind, offset + gap, size)
+        offset += gap + size
     return table
 
 
@@ -222,12 +229,17 @@ def _read_models(data: Buffer, header: Header, wide: bool, where: str) -> list[C
     containers: list[Container] = []
     start = _HEADER.size
     for _ in range(_model_count(header)):
-        partitions, size = _read_partitions(view[start:], wide, where)
-        containers.append(Container(name, partitions, header, wide, start))
+        partitions, gaps, size = _read_partitions(view[start:], wide, where)
+        containers.append(Container(name, partitions, header, wide, start, gaps))
         start += size
-    if start != view.nbytes:
+    if not _is_gap(view[start:]):
         raise GeError("GE5003", f"{view.nbytes - start} bytes belong to no partition", where)
-    return containers
+    return [*containers[:-1], replace(containers[-1], tail=view.nbytes - start)]
+
+
+def _is_gap(data: memoryview) -> bool:
+    """Whether bytes are there to align what follows."""
+    return data.nbytes <= MAX_GAP and not any(data)
 
 
 def _check_kind(header: Header, where: str) -> None:
@@ -242,8 +254,8 @@ def _check_kind(header: Header, where: str) -> None:
         raise GeError("GE5004", f"the file announces {header.model_count} models", where)
 
 
-def _read_partitions(payload: memoryview, wide: bool, where: str) -> tuple[dict[int, memoryview], int]:
-    """The partitions behind a table, and how many bytes both take."""
+def _read_partitions(payload: memoryview, wide: bool, where: str) -> tuple[dict[int, memoryview], tuple[int, ...], int]:
+    """The partitions behind a table, the bytes in front of each that align it, and how many bytes all take."""
     head, entry = _table_form(wide)
     if payload.nbytes < head:
         raise GeError("GE5002", "the file ends inside its partition table", where)
@@ -254,16 +266,18 @@ def _read_partitions(payload: memoryview, wide: bool, where: str) -> tuple[dict[
     if payload.nbytes < start:
         raise GeError("GE5002", "the file ends inside its partition table", where)
     partitions: dict[int, memoryview] = {}
-    expected = 0
+    gaps: list[int] = []
+    end = start
     for kind, offset, size in entry.iter_unpack(payload[head:start]):
         if kind in partitions:
             raise GeError("GE5003", f"partition type {kind} occurs twice", where)
-        if offset != expected:
-            raise GeError("GE5003", f"partition type {kind} begins at {offset}, not at {expected}", where)
-        expected += size
-        if start + expected > payload.nbytes:
+        if start + offset < end or not _is_gap(payload[end : start + offset]):
+            raise GeError("GE5003", f"partition type {kind} begins at {offset}, not at {end - start}", where)
+        if start + offset + size > payload.nbytes:
             raise GeError("GE5002", f"partition type {kind} ends after the end of the file", where)
-        partitions[kind] = payload[start + offset : start + expected]
+        gaps.append(start + offset - end)
+        end = start + offset + size
+        partitions[kind] = payload[start + offset : end]
     if PartitionType.MODEL_DEF not in partitions:
         raise GeError("GE5003", "the file has no model definition", where)
-    return partitions, start + expected
+    return partitions, tuple(gaps), end

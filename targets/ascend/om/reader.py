@@ -343,7 +343,7 @@ class _Reader:
         if self.external is not None:
             origin = Origin(self.file.with_name(self.external.name), 0)
             return Weights(self.weights, self.weights.nbytes, origin, self.external.digest)
-        offset = self.container.offset(PartitionType.WEIGHTS_DATA)
+        offset = self.container.offsets[PartitionType.WEIGHTS_DATA]
         return Weights(self.weights, self.weights.nbytes, Origin(self.file, offset))
 
 

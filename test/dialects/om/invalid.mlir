@@ -150,3 +150,20 @@ om.model @graph soc "Ascend310P3" memory 0 io 0 outputs [] {
   }
   om.op "NetOutput" "end"() : () -> ()
 }
+
+// -----
+
+om.file {} {
+  om.container {
+    // expected-error@+1 {{4097 bytes align nothing: 1 to 4096 may}}
+    om.partition "TASK_INFO" gap 4097 #om.message<>
+  }
+}
+
+// -----
+
+om.file {} {
+  // expected-error@+1 {{0 bytes align nothing: 1 to 4096 may}}
+  om.container tail 0 {
+  }
+}

@@ -8,6 +8,10 @@ from enum import auto
 from xdsl.dialects.builtin import (
     FloatAttr,
     IntegerAttr,
+    f16,
+    f32,
+    i8,
+    i32,
     i64,
 )
 from xdsl.dialects.utils import EnumAttribute
@@ -29,7 +33,7 @@ from ge.dialects.tile.text import (
     float_value,
     verify_finite,
 )
-from ge.dialects.tile.types import TileType, tile_type
+from ge.dialects.tile.types import TileType, tile_type, ui8, verify_floats
 
 
 class BinaryKind(StrEnum):
@@ -165,6 +169,7 @@ class BinaryOp(TileOperation):
 
     def verify_(self) -> None:
         lhs, rhs, result = tile_type(self.lhs), tile_type(self.rhs), tile_type(self.result)
+        verify_floats(lhs, rhs)
         if not lhs.element_type == rhs.element_type == result.element_type or not lhs.rank == rhs.rank == result.rank:
             raise VerifyException("operands and result have the same element type and rank")
         for a, b, size in zip(lhs.sizes, rhs.sizes, result.sizes, strict=True):
@@ -185,6 +190,9 @@ class UnaryOp(SameTypeOperation):
 
     def __init__(self, kind: UnaryKind, source: SSAValue) -> None:
         super().__init__(operands=[source], properties={"kind": UnaryKindAttr(kind)}, result_types=[source.type])
+
+    def verify_(self) -> None:
+        verify_floats(tile_type(self.source))
 
 
 @irdl_op_definition
@@ -214,11 +222,24 @@ class ScalarOp(SameTypeOperation):
 
     def verify_(self) -> None:
         verify_finite(self.value)
+        verify_floats(tile_type(self.source))
+
+
+_CASTS = {
+    *((f16, f32), (f32, f16)),
+    *((small, f16) for small in (i8, ui8)),
+    *((f16, small) for small in (i8, ui8)),
+    *((i32, f32), (f32, i32), (i32, f16)),
+}
+"""From and to which element types the vector unit converts."""
 
 
 @irdl_op_definition
 class CastOp(TileOperation):
-    """The same tile in the other float type; to float16, rounded to nearest even and saturating."""
+    """The same tile in another element type, rounded to nearest even and saturating.
+
+    The vector unit goes between f16 and f32, i8 and ui8 and f16, i32 and f32, and from i32 to f16.
+    """
 
     name = "tile.cast"
 
@@ -233,6 +254,8 @@ class CastOp(TileOperation):
         source, result = tile_type(self.source), tile_type(self.result)
         if source.sizes != result.sizes or source.element_type == result.element_type:
             raise VerifyException(f"a cast changes the element type only, got {source} to {result}")
+        if (source.element_type, result.element_type) not in _CASTS:
+            raise VerifyException(f"no instruction converts {source.element_type} to {result.element_type}")
 
 
 @irdl_op_definition
@@ -264,6 +287,7 @@ class ReduceOp(TileOperation):
 
     def verify_(self) -> None:
         source = tile_type(self.source)
+        verify_floats(source)
         if not 0 <= self.axis_number < source.rank:
             raise VerifyException(f"axis {self.axis_number} of a tile of rank {source.rank}")
         sizes = [1 if axis == self.axis_number else size for axis, size in enumerate(source.sizes)]

@@ -1,8 +1,8 @@
 """What a tile kernel computes: an evaluator on NumPy arrays.
 
 :func:`run_kernel` runs all cores of a kernel one after the other (they never write the same bytes, so the order is all
-one). Tiles are arrays of their element type; float16 results are rounded once, saturating, from float32. Outputs
-start as NaN, so that what a kernel forgets to write shows.
+one). Tiles are arrays of their element type; results are rounded once, saturating, from float32. Outputs start as NaN,
+so that what a kernel forgets to write shows (those of integers as the least one).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ge.dialects.tile.types import GmType, TileType, gm_type, tile_type
 from ge.ir.constants import numpy_dtype
 from ge.ir.errors import GeError
 from ge.ir.locations import where
-from ge.maths.floats import to_float16
+from ge.maths.floats import to_float16, to_integers
 
 Array: TypeAlias = NDArray[Any]
 
@@ -60,7 +60,7 @@ def run_kernel(
         for argument, array in zip(kernel.arguments[:split], arrays, strict=True)
     }
     for argument in kernel.arguments[split:]:
-        memory[argument] = np.full(gm_type(argument).sizes, np.nan, _dtype(argument.type))
+        memory[argument] = np.full(gm_type(argument).sizes, _spoilt(argument.type), _dtype(argument.type))
     with np.errstate(all="ignore"):
         for core in range(kernel.block_count) if order is None else order:
             values = Values({**memory, kernel.core: core})
@@ -73,6 +73,12 @@ def _as_argument(array: Array, type: GmType, kernel: Operation) -> Array:
     if array.size != type.element_count or array.dtype != _dtype(type):
         raise GeError("GE3010", f"an array {array.dtype}{list(array.shape)} does not fit {type}", where(kernel))
     return array.reshape(type.sizes)
+
+
+def _spoilt(type: Any) -> float:
+    """What an element that nobody wrote is: NaN, or the least integer."""
+    dtype = _dtype(type)
+    return np.nan if dtype.kind == "f" else int(np.iinfo(dtype).min)
 
 
 def _dtype(type: Any) -> np.dtype[Any]:
@@ -161,7 +167,7 @@ def _store(op: transfer.StoreOp, values: Values) -> None:
     flat, rows = tensor.reshape(-1), part.reshape(-1, part.shape[-1])
     starts = np.arange(tensor.size).reshape(tensor.shape)[there].reshape(rows.shape)[:, 0]
     for start, row in zip(starts, rows, strict=True):
-        flat[start : start + row.size + rest] = np.nan
+        flat[start : start + row.size + rest] = _spoilt(op.target.type)
         flat[start : start + row.size] = row
 
 
@@ -174,11 +180,11 @@ def _im2col(op: matrix.Im2colOp, values: Values) -> None:
     dh, dw = op.dilations.iter_values()
     left, right = op.pads.iter_values()
     blocks, positions, lanes = tile_type(op.result).sizes
-    padded = np.pad(slab, ((0, 0), (0, 0), (left, right), (0, 0)))
+    padded = np.pad(slab, ((0, 0), (0, 0), (left, right), (0, 0)), constant_values=op.pad_value)
     height = (padded.shape[1] - (kh - 1) * dh - 1) // sh + 1
     width = op.out_width.value.data
     m, k1 = _index(op.position, values), _index(op.k_block, values)
-    result = np.zeros((blocks, positions, lanes), slab.dtype)
+    result = np.full((blocks, positions, lanes), op.pad_value, slab.dtype)
     for block in range(blocks):
         c1, tap = divmod(k1 + block, kh * kw)
         top, start = tap // kw * dh, tap % kw * dw
@@ -189,12 +195,13 @@ def _im2col(op: matrix.Im2colOp, values: Values) -> None:
 
 
 def _matmul(op: matrix.MatmulOp, values: Values) -> None:
-    a, b, acc = (cast(Array, values[value]).astype(np.float32) for value in (op.a, op.b, op.acc))
+    exact = np.float32 if _dtype(op.acc.type) == np.float32 else np.float64
+    a, b, acc = (cast(Array, values[value]).astype(exact) for value in (op.a, op.b, op.acc))
     n1, m, lanes = acc.shape
     rows = a.transpose(1, 0, 2).reshape(m, -1)
     columns = b.transpose(0, 3, 1, 2) if op.b_is_fractal_z else b.transpose(1, 0, 2)
     product = rows @ columns.reshape(rows.shape[1], n1 * lanes)
-    values[op.result] = acc + product.reshape(m, n1, lanes).transpose(1, 0, 2)
+    values[op.result] = (acc + product.reshape(m, n1, lanes).transpose(1, 0, 2)).astype(_dtype(op.acc.type))
 
 
 # elementwise
@@ -228,8 +235,11 @@ _SCALAR: Mapping[ScalarKind, Callable[[Array, Array], Array]] = {
 
 
 def _rounded(values: Array, type: Any) -> Array:
-    """Float32 results in the element type of a tile."""
-    return to_float16(values) if _dtype(type) == np.float16 else values
+    """Results in the element type of a tile: rounded once, saturating."""
+    dtype = _dtype(type)
+    if dtype.kind in "iu":
+        return to_integers(values, dtype)
+    return to_float16(values) if dtype == np.float16 else values
 
 
 def _binary(op: compute.BinaryOp, values: Values) -> None:

@@ -11,15 +11,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import ArrayAttr, Float16Type, Float32Type, IntAttr
+from xdsl.dialects.builtin import ArrayAttr, Float16Type, Float32Type, IntAttr, IntegerType, Signedness, i8, i32
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-ElementType: TypeAlias = Float16Type | Float32Type
+ElementType: TypeAlias = Float16Type | Float32Type | IntegerType
 """What tiles are made of."""
+
+ui8 = IntegerType(8, Signedness.UNSIGNED)
+
+INTEGERS = (i8, ui8, i32)
+"""Integers that tiles are made of: operands of the cube unit and what is stored of 8 bits, and the sums of products."""
+
+BYTES_OF_BLOCK = 32
+"""Bytes of the innermost dimension of what the matrix unit works on."""
 
 
 @dataclass(frozen=True, init=False)
@@ -53,6 +61,11 @@ class _ShapedType(ParametrizedAttribute, TypeAttribute):
         return cast(ElementType, self.element_type).size
 
     @property
+    def lanes(self) -> int:
+        """Elements of a block of 32 bytes."""
+        return BYTES_OF_BLOCK // self.element_bytes
+
+    @property
     def nbytes(self) -> int:
         """Bytes of all elements."""
         return self.element_count * self.element_bytes
@@ -73,8 +86,8 @@ class _ShapedType(ParametrizedAttribute, TypeAttribute):
     def verify(self) -> None:
         if any(size < 1 for size in self.sizes):
             raise VerifyException(f"sizes must be positive, got {list(self.sizes)}")
-        if not isinstance(self.element_type, Float16Type | Float32Type):
-            raise VerifyException(f"elements must be f16 or f32, got {self.element_type}")
+        if not isinstance(self.element_type, Float16Type | Float32Type) and self.element_type not in INTEGERS:
+            raise VerifyException(f"elements must be f16, f32, i8, ui8 or i32, got {self.element_type}")
 
 
 @irdl_attr_definition
@@ -99,6 +112,13 @@ class TileType(_ShapedType):
     def with_shape(self, *sizes: int) -> TileType:
         """The type of the same elements with other sizes."""
         return TileType(sizes, self.element_type)
+
+
+def verify_floats(*types: TileType) -> None:
+    """Check that tiles have elements that the vector unit computes with; integers are moved and converted only."""
+    for type in types:
+        if not isinstance(type.element_type, Float16Type | Float32Type):
+            raise VerifyException(f"the vector unit computes on f16 and f32, got {type}")
 
 
 def tile_type(value: SSAValue) -> TileType:

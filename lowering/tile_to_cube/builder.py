@@ -20,7 +20,7 @@ from ge.dialects.cube.spaces import BLOCK, Space
 from ge.ir.errors import GeError
 from ge.ir.locations import is_unknown, where
 from ge.lowering.tile_to_cube.index_math import Index, IndexMath, Truth
-from ge.lowering.tile_to_cube.places import Place, TilePlace, UbTile
+from ge.lowering.tile_to_cube.places import Place, TilePlace, UbTile, dtype_of
 from ge.lowering.tile_to_cube.strides import Layout
 from ge.targets.ascend.soc import Soc
 
@@ -175,7 +175,7 @@ class KernelBuilder:
         """A new place in the unified buffer for a tile. Rows that end inside a block start at the next one."""
         layout = ub_layout(type)
         place = self.alloc(Space.UB, layout.extent * type.element_bytes, name, doubled=doubled)
-        return UbTile(place.buffer, place.offset, layout, type.element_bytes)
+        return UbTile(place.buffer, place.offset, layout, dtype_of(type))
 
 
 def ub_layout(type: tile.TileType) -> Layout:

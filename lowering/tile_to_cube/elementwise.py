@@ -34,7 +34,7 @@ from ge.dialects.tile.compute import BinaryKind, ScalarKind, UnaryKind
 from ge.dialects.tile.types import tile_type
 from ge.lowering.tile_to_cube.builder import KernelBuilder
 from ge.lowering.tile_to_cube.index_math import Index
-from ge.lowering.tile_to_cube.places import Accumulator, Place, Splat, UbTile, block_around
+from ge.lowering.tile_to_cube.places import Accumulator, Place, Splat, UbTile, block_around, dtype_of
 from ge.lowering.tile_to_cube.strides import CommonAxis, Layout, VectorCall, VectorLimits, refine, vector_calls
 from ge.lowering.tile_to_cube.transfers import MoveAxis, move
 
@@ -101,8 +101,13 @@ def around(
 
 
 def fill(k: KernelBuilder, target: UbTile, value: float) -> None:
-    """Write `value` to every element of a tile."""
-    vector(k, "vector_dup", {"dst": target}, scalar=value, dtype=target.dtype)
+    """Write `value` to every element of a tile; of 8 bits only zero, which has the bits of zeros of float16."""
+    if target.element_bytes == 1:
+        if value != 0 or not target.layout.is_dense:
+            raise k.fail(f"a tile of 8 bits that lies as {target.layout.dims} and is filled with {value}")
+        halves = Layout.dense([-(-target.layout.extent // target.lanes) * (target.lanes // 2)])
+        target = UbTile(target.buffer, target.offset, halves, "f16")
+    vector(k, "vector_dup", {"dst": target}, scalar=value, dtype="f32" if target.dtype == "s32" else target.dtype)
 
 
 def copy(k: KernelBuilder, dst: UbTile, src: UbTile) -> None:
@@ -140,7 +145,7 @@ def copy_out(k: KernelBuilder, source: Accumulator, target: UbTile) -> None:
         fill(k, target, 0.0)
         return
     blocks, rows, lanes = source.sizes
-    rounded = target.element_bytes == 2
+    rounded = target.dtype == "f16"
     k.add(
         CopyL0cToUb(
             dst=(target.buffer, target.offset),
@@ -241,7 +246,7 @@ def cast_(k: KernelBuilder, op: tile.CastOp) -> None:
     """Another element type; to float16, an accumulator leaves L0C that way."""
     accumulator = k.find(op.source, Accumulator)
     to_half = isinstance(tile_type(op.result).element_type, Float16Type)
-    if to_half and accumulator is not None and k.find(op.source, UbTile) is None:
+    if to_half and accumulator is not None and accumulator.dtype == "f32" and k.find(op.source, UbTile) is None:
         copy_out(k, accumulator, result_of(k, op.result))
         return
     source = in_ub(k, op.source)
@@ -292,8 +297,7 @@ def block_of(k: KernelBuilder, number: FieldValue, type: tile.TileType) -> Place
     """One block full of a number."""
     place = k.alloc(Space.UB, BLOCK, None, doubled=False)
     lanes = BLOCK // type.element_bytes
-    dtype = "f16" if type.element_bytes == 2 else "f32"
-    k.add(VectorDup(dst=(place.buffer, place.offset), scalar=number, dtype=dtype, count=lanes))
+    k.add(VectorDup(dst=(place.buffer, place.offset), scalar=number, dtype=dtype_of(type), count=lanes))
     return place
 
 
@@ -320,8 +324,8 @@ def _row_by_row(k: KernelBuilder, op: tile.BinaryOp, target: UbTile, sources: Se
 
     def emit(offsets: Sequence[Index]) -> None:
         at = k.add(ScalarLoad(src=(numbers.buffer, offsets[2]), dtype=numbers.dtype)).result
-        dst = UbTile(target.buffer, offsets[0], row, target.element_bytes)
-        src = UbTile(others.buffer, offsets[1], row, target.element_bytes)
+        dst = UbTile(target.buffer, offsets[0], row, target.dtype)
+        src = UbTile(others.buffer, offsets[1], row, target.dtype)
         if kind is BinaryKind.SUB and repeated == 1:
             negative = k.add(arith.NegfOp(at)).result
             vector(k, "vadds", {"dst": dst, "src": src}, dtype=target.dtype, scalar=negative)

@@ -21,7 +21,7 @@ from ge.lowering.tile_to_cube.boxes import Clip, box, clip_all, has_gap, memory_
 from ge.lowering.tile_to_cube.builder import KernelBuilder, ub_layout
 from ge.lowering.tile_to_cube.elementwise import fill
 from ge.lowering.tile_to_cube.index_math import Index
-from ge.lowering.tile_to_cube.places import L1Tile, Place, Slab, UbTile, is_slab, needed
+from ge.lowering.tile_to_cube.places import L1Tile, Place, Slab, UbTile, dtype_of, is_slab, needed
 from ge.lowering.tile_to_cube.strides import Layout
 from ge.lowering.tile_to_cube.transfers import MoveAxis, most, move
 
@@ -81,9 +81,9 @@ def _filled_tile(k: KernelBuilder, op: tile.LoadOp) -> UbTile:
     with k.before_loops():
         alloc = k.reserve(Space.UB, layout.extent * type.element_bytes, op.result.name_hint, 1 if slot is None else 2)
         for copy in range(alloc.copy_count):
-            fill(k, UbTile(alloc.result, copy * alloc.copy_bytes, layout, type.element_bytes), op.fill_value)
+            fill(k, UbTile(alloc.result, copy * alloc.copy_bytes, layout, dtype_of(type)), op.fill_value)
     offset = 0 if slot is None else k.math.mul(slot, alloc.copy_bytes)
-    return UbTile(alloc.result, offset, layout, type.element_bytes)
+    return UbTile(alloc.result, offset, layout, dtype_of(type))
 
 
 def _fill_tails(k: KernelBuilder, op: tile.LoadOp, target: UbTile, layout: Layout, last: Clip) -> None:
@@ -102,6 +102,8 @@ def _fill_tails(k: KernelBuilder, op: tile.LoadOp, target: UbTile, layout: Layou
         )
     if lane == 0:
         return
+    if target.element_bytes == 1:
+        raise k.fail("a row of 8 bits ends inside a block: lanes of 16 bits can be filled")
     mask = ((1 << target.lanes) - 1) ^ ((1 << lane) - 1)
     rows = [axis for axes in layout.dims[:-1] for axis in axes]
 
@@ -139,7 +141,7 @@ def _load_to_l1(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip]) -> None:
         with k.when(filled):
             to = Place(place.buffer, k.math.add(place.offset, moved.offset))
             move(k, CopyGmToL1, to, memory_place(k, op.source, clips), moved.axes, type.element_bytes)
-    k.put(op.result, L1Tile(place.buffer, place.offset, layout, type.sizes[1]))
+    k.put(op.result, L1Tile(place.buffer, place.offset, layout, dtype_of(type), type.sizes[1]))
 
 
 def _clear(k: KernelBuilder, place: Place, nbytes: int) -> None:
@@ -164,8 +166,10 @@ def _load_slab(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip], place: Plac
     clipped = [d for d, c in enumerate(clips) if not c.is_whole]
     cut = clips[clipped[0]] if clipped else Clip(0, 0, rows, 0, rows)
     by_row = cut.size == rows and (not clipped or dims[clipped[0]] == planes)
-    if len(clipped) > 1 or (clipped and op.fill_value != 0) or not (by_row or (rows == 1 and cut.size == width)):
-        raise k.fail("only the rows of a slab can be outside of the tensor, and they read as zero there")
+    padding = int(op.fill_value or 0)
+    filled = padding == op.fill_value and (padding == 0 or type.element_bytes == 1)
+    if len(clipped) > 1 or (clipped and not filled) or not (by_row or (rows == 1 and cut.size == width)):
+        raise k.fail("only the rows of a slab can be outside of the tensor, and they read as zero or a byte there")
     inside = k.math.max(cut.count, 1)
     height, columns = (inside, width) if by_row else (1, inside)
     source = memory_place(k, op.source, clips)
@@ -173,7 +177,7 @@ def _load_slab(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip], place: Plac
     _copy_planes(k, place, source, planes, plane, k.math.mul(height, columns) if by_row else columns)
     top = cut.skipped if by_row else 0
     bottom = cut.dropped if by_row else 0
-    k.put(op.result, Slab(place.buffer, place.offset, planes, height, columns, top, bottom))
+    k.put(op.result, Slab(place.buffer, place.offset, planes, height, columns, top, bottom, padding))
 
 
 def _plane_bytes(k: KernelBuilder, op: tile.LoadOp, planes: int) -> int:

@@ -4,7 +4,8 @@
 |---|---|
 | `tile.im2col` of a slab | one load3d; the position and the K block may be run-time values |
 | operand of a matmul | FRACTAL_Z: load2d, the fractals lie as L0B wants them; FRACTAL_NZ: load3d, 1 x 1 kernel |
-| `tile.matmul` | mmad onto the accumulator it adds to; the first one onto zeros starts from zero instead |
+| the same of 8 bits | load3d_b8, load2d_b8; FRACTAL_Z only |
+| `tile.matmul` | mmad, or mmad_b8, onto the accumulator it adds to; the first one onto zeros starts from zero instead |
 | accumulator from a broadcast bias | broadcast_ub_to_l0c |
 """
 
@@ -19,8 +20,9 @@ from xdsl.ir import SSAValue
 
 from ge.dialects import tile
 from ge.dialects.cube.instructions.copies import CopyUbToL1
-from ge.dialects.cube.instructions.loads import Load2d, Load3d
-from ge.dialects.cube.instructions.matrix import BroadcastUbToL0c, Mmad
+from ge.dialects.cube.instructions.loads import Load2d, Load2dB8, Load3d, Load3dB8
+from ge.dialects.cube.instructions.matrix import BroadcastUbToL0c, Mmad, MmadB8
+from ge.dialects.cube.instructions.vector import BYTES
 from ge.dialects.cube.spaces import BLOCK, FRACTAL_F16, LANES, Space
 from ge.dialects.tile.types import tile_type
 from ge.lowering.tile_to_cube.builder import KernelBuilder
@@ -35,20 +37,18 @@ from ge.lowering.tile_to_cube.places import (
     Slab,
     Splat,
     UbTile,
+    dtype_of,
     is_slab,
     needed,
 )
 from ge.lowering.tile_to_cube.strides import Layout, refine
 from ge.lowering.tile_to_cube.transfers import MoveAxis, most, move
 
-FRACTAL = LANES * LANES
-"""Elements of a fractal."""
-
 
 def im2col(k: KernelBuilder, op: tile.Im2colOp) -> None:
     """Load a piece of the im2col matrix of a slab into L0A."""
     slab = k.get(op.slab, Slab)
-    blocks, positions, _ = tile_type(op.result).sizes
+    blocks, positions, lanes = tile_type(op.result).sizes
     place = k.alloc(Space.L0A, blocks * positions * BLOCK, op.result.name_hint or "a")
     kernel_h, kernel_w = op.kernel.iter_values()
     stride_h, stride_w = op.strides.iter_values()
@@ -56,15 +56,20 @@ def im2col(k: KernelBuilder, op: tile.Im2colOp) -> None:
     pad_left, pad_right = op.pads.iter_values()
     if slab.width != tile_type(op.slab).sizes[2] and (kernel_h, kernel_w, stride_w) != (1, 1, 1):
         raise k.fail("a slab of which columns are outside of the tensor has a 1 x 1 kernel")
+    instruction, padding = Load3d, {}
+    if tile_type(op.slab).element_bytes == 1:
+        if slab.fill != op.pad_value and (slab.pad_top != 0 or slab.pad_bottom != 0):
+            raise k.fail(f"rows outside of a slab read as {slab.fill}, columns as {op.pad_value}")
+        instruction, padding = Load3dB8, {"pad_value": op.pad_value % 256}
     k.add(
-        Load3d(
+        instruction(
             dst=(place.buffer, place.offset),
             src=(slab.buffer, slab.offset),
             height=slab.height,
             width=slab.width,
-            channels=slab.planes * LANES,
-            k_start=k.math.mul(k.index(op.k_block), LANES),
-            k_extent=blocks * LANES,
+            channels=slab.planes * lanes,
+            k_start=k.math.mul(k.index(op.k_block), lanes),
+            k_extent=blocks * lanes,
             m_start=k.index(op.position),
             m_extent=positions,
             stride_h=stride_h,
@@ -77,6 +82,7 @@ def im2col(k: KernelBuilder, op: tile.Im2colOp) -> None:
             pad_bottom=slab.pad_bottom,
             pad_left=pad_left,
             pad_right=pad_right,
+            **padding,
         )
     )
     k.put(op.result, LeftTile(place.buffer, place.offset))
@@ -102,7 +108,7 @@ def _bring_to_l1(k: KernelBuilder, value: SSAValue) -> None:
     source = in_ub(k, value)
     place = k.alloc(Space.L1, type.nbytes, value.name_hint)
     axes = refine([Layout.dense(type.sizes).axes, source.layout.axes])
-    if axes is None or source.element_bytes != 2:
+    if axes is None or source.dtype != "f16":
         raise k.fail(f"an operand of the cube unit of type {type}")
     moved = [MoveAxis(axis.size, axis.strides[0] * 2, axis.strides[1] * 2) for axis in axes]
     move(k, CopyUbToL1, place, source, moved, 2)
@@ -110,7 +116,7 @@ def _bring_to_l1(k: KernelBuilder, value: SSAValue) -> None:
         planes, rows, width, _ = type.sizes
         k.put(value, Slab(place.buffer, place.offset, planes, rows, width, 0, 0))
     else:
-        k.put(value, L1Tile(place.buffer, place.offset, Layout.dense(type.sizes), type.sizes[1]))
+        k.put(value, L1Tile(place.buffer, place.offset, Layout.dense(type.sizes), source.dtype, type.sizes[1]))
 
 
 def _bring_to_l0(k: KernelBuilder, value: SSAValue, space: Space) -> None:
@@ -128,23 +134,26 @@ def _bring_to_l0(k: KernelBuilder, value: SSAValue, space: Space) -> None:
 def _load_fractals(k: KernelBuilder, target: Place, source: L1Tile, elements: int) -> None:
     """FRACTAL_Z: K1 x N1 fractals, one after the other in L0B."""
     axes = refine([Layout.dense([elements]).axes, source.layout.axes])
-    if not axes or axes[-1].strides != (1, 1) or axes[-1].size % FRACTAL:
+    size = BYTES[source.dtype]
+    fractal = FRACTAL_F16 // size
+    if not axes or axes[-1].strides != (1, 1) or axes[-1].size % fractal:
         raise k.fail(f"weights that are not whole fractals: {source.layout.axes}")
     *loops, run = axes
-    repeat, apart = run.size // FRACTAL, 1
+    repeat, apart = run.size // fractal, 1
     if repeat == 1 and loops:
         last = loops.pop()
-        repeat, apart = last.size, last.strides[1] // FRACTAL
-    limit = most(Load2d, "repeat")
+        repeat, apart = last.size, last.strides[1] // fractal
+    instruction = Load2d if size == 2 else Load2dB8
+    limit = most(instruction, "repeat")
 
     def emit(offsets: Sequence[Index]) -> None:
         for first in range(0, repeat, limit):
             dst = k.math.add(offsets[0], first * FRACTAL_F16)
             src = k.math.add(offsets[1], first * apart * FRACTAL_F16)
             count = min(limit, repeat - first)
-            k.add(Load2d(dst=(target.buffer, dst), src=(source.buffer, src), repeat=count, src_stride=apart))
+            k.add(instruction(dst=(target.buffer, dst), src=(source.buffer, src), repeat=count, src_stride=apart))
 
-    around(k, loops, [target.offset, source.offset], [2, 2], emit)
+    around(k, loops, [target.offset, source.offset], [size, size], emit)
 
 
 def _load_columns(k: KernelBuilder, target: Place, source: L1Tile, sizes: tuple[int, ...]) -> None:
@@ -172,15 +181,18 @@ def matmul(k: KernelBuilder, op: tile.MatmulOp) -> None:
     accumulator = accumulate_on(k, op.acc)
     left, right = k.get(op.a, LeftTile), k.get(op.b, RightTile)
     k1, rows, lanes = tile_type(op.a).sizes
+    dtype = dtype_of(tile_type(op.a))
+    instruction, kind = (Mmad, {}) if dtype == "f16" else (MmadB8, {"left": dtype})
     k.add(
-        Mmad(
+        instruction(
             dst=(accumulator.buffer, accumulator.offset),
             a=(left.buffer, left.offset),
             b=(right.buffer, right.offset),
             m=rows,
             k=k1 * lanes,
-            n=accumulator.sizes[0] * lanes,
+            n=accumulator.sizes[0] * LANES,
             init=accumulator.empty,
+            **kind,
         )
     )
     k.put(op.result, replace(accumulator, empty=False))
@@ -193,15 +205,17 @@ def accumulate_on(k: KernelBuilder, value: SSAValue) -> Accumulator:
         return found
     sizes = tile_type(value).sizes
     place = k.alloc(Space.L0C, math.prod(sizes) * 4, "acc")
-    accumulator = Accumulator(place.buffer, place.offset, sizes, empty=True)
+    accumulator = Accumulator(place.buffer, place.offset, sizes, dtype_of(tile_type(value)), empty=True)
     splat = k.find(value, Splat)
     if splat is None:
         return _spread(k, accumulator, in_ub(k, value))
+    if splat.value != 0 and accumulator.dtype != "f32":
+        raise k.fail("an accumulator of integers starts from zero, or from a row")
     return accumulator if splat.value == 0 else fill_accumulator(k, accumulator, splat.value)
 
 
 def fill_accumulator(k: KernelBuilder, accumulator: Accumulator, value: float = 0.0) -> Accumulator:
-    """Write a number to every element of an accumulator."""
+    """Write a number to every element of an accumulator; zero for integers, which has the bits of that of float32."""
     rows = k.alloc_tile(tile.TileType([accumulator.sizes[0], 1, LANES], f32), None, doubled=False)
     fill(k, rows, value)
     return _spread(k, accumulator, rows.with_layout(rows.layout.broadcast(accumulator.sizes)))

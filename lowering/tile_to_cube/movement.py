@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ge.dialects import tile
-from ge.dialects.cube.instructions.vector import Vnchwconv
+from ge.dialects.cube.instructions.vector import BYTES, Vnchwconv
 from ge.dialects.cube.spaces import BLOCK, LANES
 from ge.dialects.tile.types import tile_type
 from ge.lowering.tile_to_cube.builder import KernelBuilder
@@ -58,8 +58,8 @@ def slice_(k: KernelBuilder, op: tile.SliceOp) -> None:
         row = k.math.add(in_l1.row, starts[1]) if len(sizes) == 3 else 0
         elsewhere = [starts[0], 0, starts[2]] if len(sizes) == 3 else starts
         layout, offset = _cut(k, in_l1.layout, elsewhere, sizes, steps)
-        place = k.math.add(in_l1.offset, k.math.mul(offset, 2))
-        k.put(op.result, L1Tile(in_l1.buffer, place, layout, in_l1.rows, row))
+        place = k.math.add(in_l1.offset, k.math.mul(offset, BYTES[in_l1.dtype]))
+        k.put(op.result, L1Tile(in_l1.buffer, place, layout, in_l1.dtype, in_l1.rows, row))
     if accumulator is not None and whole is None:
         layout, offset = _cut(k, Layout.dense(accumulator.sizes), starts, sizes, steps)
         if layout.is_dense:

@@ -6,10 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.dialects.builtin import f16, f32, i8, i32
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
 from ge.dialects import tile
+from ge.dialects.cube.instructions.vector import BYTES
 from ge.dialects.cube.spaces import Space
+from ge.dialects.tile.types import ui8
 from ge.lowering.tile_to_cube.index_math import Index, Truth
 from ge.lowering.tile_to_cube.strides import Layout
 
@@ -27,12 +30,13 @@ class UbTile(Place):
     """A tile in the unified buffer: its first element is at `offset`, the others where `layout` says."""
 
     layout: Layout
-    element_bytes: int
+    dtype: str
+    """The element type, as instructions name it."""
 
     @property
-    def dtype(self) -> str:
-        """The element type, as instructions name it."""
-        return "f16" if self.element_bytes == 2 else "f32"
+    def element_bytes(self) -> int:
+        """Bytes of one element."""
+        return BYTES[self.dtype]
 
     @property
     def lanes(self) -> int:
@@ -48,7 +52,7 @@ class UbTile(Place):
 class Slab(Place):
     """Input rows of a convolution in L1: c1 planes of `height` rows of `width` blocks, each plane after the one before.
 
-    Only what lies inside the tensor is there; rows outside are padding of the `load3d`.
+    Only what lies inside the tensor is there; rows outside are padding of the `load3d`, which reads as `fill`.
     """
 
     planes: int
@@ -56,16 +60,18 @@ class Slab(Place):
     width: Index
     pad_top: Index
     pad_bottom: Index
+    fill: int = 0
 
 
 @dataclass(frozen=True)
 class L1Tile(Place):
-    """A float16 tile in L1, or a part of one.
+    """A tile of an operand of the cube unit in L1, or a part of one.
 
     Of a tile in FRACTAL_NZ (column blocks x rows x 16), a part has the rows from `row` of the `rows` of the whole.
     """
 
     layout: Layout
+    dtype: str
     rows: int
     row: Index = 0
 
@@ -82,12 +88,14 @@ class RightTile(Place):
 
 @dataclass(frozen=True)
 class Accumulator(Place):
-    """A float32 tile N1 x M x 16 in L0C, dense. While `empty` holds, its value is zero and nothing is written yet.
+    """A float32 or int32 tile N1 x M x 16 in L0C, dense.
 
+    While `empty` holds, its value is zero and nothing is written yet.
     With `relu`, the value is the larger of what is there and zero.
     """
 
     sizes: tuple[int, ...]
+    dtype: str
     empty: Truth
     relu: bool = False
 
@@ -100,6 +108,14 @@ class Splat:
 
 
 TilePlace: TypeAlias = UbTile | Slab | L1Tile | LeftTile | RightTile | Accumulator | Splat
+
+
+_DTYPES: dict[Attribute, str] = {f16: "f16", f32: "f32", i8: "s8", ui8: "u8", i32: "s32"}
+
+
+def dtype_of(type: tile.TileType) -> str:
+    """The element type of a tile, as instructions name it."""
+    return _DTYPES[type.element_type]
 
 
 def block_around(value: SSAValue) -> Block | None:

@@ -28,7 +28,7 @@ from ge.dialects.graph.program import ConstantOp
 from ge.dialects.tile.meaning import run_kernel as run_tile_kernel
 from ge.dialects.tile.types import GmType, gm_type
 from ge.ir.attributes import layout_of, with_layout
-from ge.ir.constants import array_of, element_type
+from ge.ir.constants import array_of, element_type, numpy_dtype
 from ge.ir.parser import parse_module
 from ge.ir.verifier import verify_module
 from ge.lowering.graph_to_tile.convert_graph_to_tile import LOWERINGS
@@ -98,14 +98,15 @@ def _stored(source: SSAValue, random: np.random.Generator) -> Array:
     if isinstance(source.owner, ConstantOp):
         evaluate(source.owner, [])
         return array_of(source.owner.value, stored_type(type))
-    dtype = np.float16 if str(type.element_type) == "f16" else np.float32
-    array = random.standard_normal(type.get_shape()).astype(dtype)
+    dtype = numpy_dtype(type.element_type)
+    array = draw(random, type.get_shape(), dtype)
     format = layout_of(type)
     stored = pack(array, format)
     if format in ND_FORMATS:
         return stored
-    is_pad = pack(np.ones(array.shape, bool), format) == 0
-    return np.where(is_pad, random.uniform(-9, 9, stored.shape), stored).astype(dtype)
+    is_pad = pack(np.ones(array.shape, dtype), format) == 0
+    rubbish = random.uniform(-9, 9, stored.shape) if stored.dtype.kind == "f" else draw(random, stored.shape, dtype)
+    return np.where(is_pad, rubbish, stored).astype(dtype)
 
 
 # From a kernel on tiles to the simulator.
@@ -121,15 +122,23 @@ def lowered(kernel: tile.KernelOp, soc: Soc = LARGE) -> cube.CubeKernelOp:
 
 
 def random_inputs(kernel: tile.KernelOp, seed: int = 0) -> list[Array]:
-    """Normally distributed arrays for the arguments that a kernel reads."""
+    """Arrays for the arguments that a kernel reads: normally distributed, of integers any."""
     random = np.random.default_rng(seed)
-    read = kernel.arguments[: len(kernel.arguments) - kernel.output_count]
-    return [random.standard_normal(gm_type(argument).sizes).astype(dtype_of(gm_type(argument))) for argument in read]
+    read = [gm_type(argument) for argument in kernel.arguments[: len(kernel.arguments) - kernel.output_count]]
+    return [draw(random, type.sizes, dtype_of(type)) for type in read]
+
+
+def draw(random: np.random.Generator, sizes: Sequence[int], dtype: Any) -> Array:
+    """Normally distributed numbers; all integers of 8 bits, larger ones in the range of 16 bits."""
+    if np.dtype(dtype).kind == "f":
+        return random.standard_normal(sizes).astype(dtype)
+    limits = np.iinfo(dtype)
+    return random.integers(max(limits.min, -(2**15)), min(limits.max, 2**15) + 1, sizes).astype(dtype)
 
 
 def dtype_of(type: GmType) -> Any:
     """The NumPy type of the elements of a tensor in device memory."""
-    return np.float16 if type.element_bytes == 2 else np.float32
+    return numpy_dtype(type.element_type)
 
 
 def simulate(
@@ -162,7 +171,10 @@ def check(
 
 
 def assert_close(got: Array, want: Array) -> None:
-    """Compare with the tolerance of float16, or of float32."""
+    """Compare with the tolerance of float16, or of float32; integers are equal."""
+    if want.dtype.kind in "iu":
+        assert np.array_equal(got.reshape(want.shape), want)
+        return
     relative = 1e-3 if want.dtype == np.float16 else 1e-5
     got64, want64 = got.reshape(want.shape).astype(np.float64), want.astype(np.float64)
     error = np.abs(got64 - want64) - relative * np.abs(want64)

@@ -1,7 +1,7 @@
 // RUN: ge-opt %s --verify-diagnostics --split-input-file
 
-// expected-error @+1 {{elements must be f16 or f32, got i32}}
-tile.kernel @element(%y: !tile.gm<4xi32>) grid(%core : 1) outputs(1) {}
+// expected-error @+1 {{elements must be f16, f32, i8, ui8 or i32, got i64}}
+tile.kernel @element(%y: !tile.gm<4xi64>) grid(%core : 1) outputs(1) {}
 
 // -----
 

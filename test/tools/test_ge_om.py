@@ -221,7 +221,7 @@ def test_a_constant_that_is_gone_is_one_error(folder: Path, tmp_path: Path) -> N
     path = tmp_path / "a.om"
     path.write_bytes(bytes((folder / "a.om").read_bytes()))
     file = OmFile.open(path)
-    start = file.container.offset(PartitionType.WEIGHTS_DATA)
+    start = file.container.offsets[PartitionType.WEIGHTS_DATA]
     data = bytearray(path.read_bytes())
     data[start] ^= 1
     path.write_bytes(data)

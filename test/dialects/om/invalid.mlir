@@ -165,5 +165,6 @@ om.file {} {
 om.file {} {
   // expected-error@+1 {{0 bytes align nothing: 1 to 4096 may}}
   om.container tail 0 {
+    om.partition "TASK_INFO" #om.message<>
   }
 }

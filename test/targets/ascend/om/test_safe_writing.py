@@ -101,5 +101,5 @@ def test_both_tables_are_written_and_read() -> None:
         assert container.is_wide is wide
         assert [(PartitionType(kind), bytes(part)) for kind, part in container.partitions.items()] == parts
         assert read_model(packed).inputs == read_model(data).inputs
-        start = container.offset(PartitionType.WEIGHTS_DATA)
+        start = container.offsets[PartitionType.WEIGHTS_DATA]
         assert packed[start:].startswith(dict(parts)[PartitionType.WEIGHTS_DATA])

@@ -300,6 +300,18 @@ def matmul(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     return np.asarray(np.matmul(widened(inputs[0]), widened(inputs[1]))).astype(inputs[0].dtype, copy=False)
 
 
+def matmul_integer(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """The matrix product of integers of 8 bits less their zero points: sums are exact in float64, and wrap to int32.
+
+    A vector of zero points has one for each row of A, and one for each column of B.
+    """
+    zero = given(inputs, 2)
+    if zero is not None and zero.ndim == 1 and inputs[0].ndim > 1:
+        zero = zero[:, None]
+    a, b = centred(inputs[0], zero), centred(inputs[1], given(inputs, 3))
+    return np.asarray(np.matmul(a, b)).astype(np.int64).astype(np.int32)
+
+
 def lrn(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     """Each element divided by a power of the squares of its neighbours across channels."""
     x, size = widened(inputs[0]), op.attribute("size")
@@ -363,6 +375,7 @@ KERNELS: Mapping[str, Kernel] = {
     "LRN": lrn,
     "LogSoftmax": log_softmax,
     "MatMul": matmul,
+    "MatMulInteger": matmul_integer,
     "MaxPool": max_pool,
     "NonMaxSuppression": non_max_suppression,
     "QLinearConv": qlinear_conv,

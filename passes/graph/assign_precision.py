@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -36,10 +37,10 @@ from ge.passes.graph.place import (
     is_device,
     move_to_host,
     only_reshaped,
-    scales_integers,
     stranded,
     without_kernel,
 )
+from ge.passes.graph.unscaled_integers import with_unscaled_integers
 
 FLOAT32_OPERANDS: dict[type[Operation], tuple[int, ...]] = {Conv2DOp: (2,), MatmulOp: (2,), LayerNormOp: (1, 2)}
 """Constant vectors that kernels compute with in float32, and that stay that: a bias for the accumulator, and so on."""
@@ -52,7 +53,8 @@ class AssignPrecisionPass(ModulePass):
     1. Operations without a kernel (`ge.dialects.graph.capabilities`), and what is to keep its precision, move to the
        host, where they compute in the types of the model. What is kept is said by name (`keep`), by ONNX operator
        (`keep-types`), by a file of both (`keep-file`, as ATC's ``--keep_dtype``) and by `mode`.
-    2. What scales integers that come from the host moves there, too: float16 may hold neither them nor the scales.
+    2. So does what computes with integers that float16 may not hold, until they are scaled
+       (:mod:`ge.passes.graph.unscaled_integers`).
     3. Cheap operations between host operations only move there, too: two conversions would cost more than they save.
     4. All others take and give float16; the bias of convolutions and matrix products is float32, and so is what they
        accumulate, and the vectors of a normalisation of rows. Constants are converted beforehand, saturating.
@@ -81,11 +83,9 @@ class AssignPrecisionPass(ModulePass):
             return
         keep = self.keep_list()
         keep.check(main)
+        unscaled = set(with_unscaled_integers(main.body.block))
         for inner in list(main.body.block.ops):
-            if without_kernel(inner) or _is_kept(inner, keep):
-                move_to_host(inner)
-        for inner in list(main.body.block.ops):
-            if scales_integers(inner):
+            if without_kernel(inner) or _is_kept(inner, keep) or _is_unscaled(inner, unscaled):
                 move_to_host(inner)
         for inner in stranded(main.body.block):
             move_to_host(inner)
@@ -102,6 +102,14 @@ def _is_kept(op: Operation, keep: KeepList) -> bool:
     if not is_device(op) or (reason := keep.keeps(op)) is None:
         return False
     report.missed(NAME, op, f"it runs on the host: {reason}")
+    return True
+
+
+def _is_unscaled(op: Operation, unscaled: Collection[Operation]) -> bool:
+    """Whether an operation is one of those that compute with unscaled integers; the reason goes into the report."""
+    if op not in unscaled:
+        return False
+    report.missed(NAME, op, "it runs on the host: it computes with integers that float16 may not hold")
     return True
 
 

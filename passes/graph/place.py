@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, cast
 
-from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.ir import Block, Operation
 
 from ge.dialects.graph import (
-    BinaryKind,
-    BinaryOp,
     ConstantOp,
     Conv2DOp,
     FusionOp,
@@ -49,31 +45,6 @@ def without_kernel(op: Operation) -> bool:
         return False
     report.missed(NAME, op, f"it runs on the host: {reason}")
     return True
-
-
-def scales_integers(op: Operation) -> bool:
-    """Whether an operation scales what the host has made of integers, as sums of products of 8 bits are.
-
-    They are larger than float16 holds, and their scales are often smaller; only the product is a number like others.
-    """
-    if not isinstance(op, BinaryOp) or op.kind.data not in (BinaryKind.MUL, BinaryKind.DIV):
-        return False
-    if not any(map(_was_integer, op.operands)):
-        return False
-    report.missed(NAME, op, "it runs on the host: it scales integers that float16 may not hold")
-    return True
-
-
-def _was_integer(value: SSAValue) -> bool:
-    """Whether a value is the result of a cast on the host, from integers of 32 bits or more."""
-    if not isinstance(value, OpResult) or not isinstance(value.op, HostOp):
-        return False
-    made = value.op.results_inside[value.index].owner
-    if not isinstance(made, Operation) or made.name != "onnx.Cast":
-        return False
-    type = made.operands[0].type
-    element = cast("TensorType[Attribute]", type).element_type if isinstance(type, TensorType) else None
-    return isinstance(element, IntegerType) and cast("IntegerType[Any]", element).width.data >= 32
 
 
 def move_to_host(op: Operation) -> None:

@@ -1,5 +1,7 @@
 """The fast kernels against onnxruntime, on shapes where padding, strides, dilations and groups all matter."""
 
+import itertools
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -115,6 +117,7 @@ def test_every_kernel_is_tested() -> None:
         "ConstantOfShape",
         "DequantizeLinear",
         "GatherElements",
+        "MatMulInteger",
         "QLinearConv",
     } == set(KERNELS)
 
@@ -143,6 +146,41 @@ def test_dequantize_linear_keeps_every_bit(dtype: type, shape: Shape, axis: int,
     reference: Any = ReferenceEvaluator(model)
     want = np.asarray(reference.run(None, inputs)[0])
     assert (got.dtype, got.shape, got.tobytes()) == (want.dtype, want.shape, want.tobytes())
+
+
+@pytest.mark.parametrize(
+    ("shapes", "zeros"),
+    [
+        (((5, 7), (7, 3)), ()),
+        (((5, 300), (300, 3)), ((), ())),
+        (((5, 7), (7, 3)), ((5,), (3,))),
+        (((2, 5, 7), (2, 7, 3)), ((1,),)),
+        (((0, 7), (7, 3)), ((), ())),
+    ],
+)
+@pytest.mark.parametrize("types", [*itertools.product([np.uint8, np.int8], repeat=2)])
+def test_matmul_integer(shapes: Sequence[Shape], zeros: Sequence[Shape], types: Sequence[Any]) -> None:
+    """Of all integers of 8 bits, with a zero point for the whole, or for each row of A and column of B."""
+    random = np.random.default_rng(0)
+    a, b, *zero_points = (
+        random.integers(np.iinfo(type).min, np.iinfo(type).max, shape, type, endpoint=True)
+        for shape, type in zip([*shapes, *zeros], [*types, *types], strict=False)
+    )
+    feeds = dict(zip("abcd", map(np.asarray, (a, b, *zero_points)), strict=False))
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(value.dtype), value.shape)
+        for name, value in feeds.items()
+    ]
+    y = helper.make_tensor_value_info("y", onnx.TensorProto.INT32, None)
+    graph = helper.make_graph([helper.make_node("MatMulInteger", list(feeds), ["y"])], "test", infos, [y])
+    got = run_module(import_model(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])), feeds)["y"]
+    left, right = a.astype(np.int64), b.astype(np.int64)
+    if zero_points:
+        left = left - (zero_points[0][:, None] if zeros[0] == (5,) else zero_points[0])
+    if zero_points[1:]:
+        right = right - zero_points[1]
+    assert got.dtype == np.int32
+    np.testing.assert_array_equal(got, left @ right)
 
 
 @pytest.mark.parametrize("shape", [[2, 3], [0, 3], []])

@@ -95,24 +95,63 @@ func.func @main(%i: tensor<2x16xi32>, %a: tensor<f32>) -> tensor<2x16xf32> {
 
 // -----
 
-// Bytes fit into float16, and so does what is no cast, or is not scaled.
+// Moved, negated, added to, and scaled by two factors; the last product is the first number for the device.
+// CHECK:       graph.host(%i)
+// CHECK-NOT:   f16
+// CHECK:       onnx.Transpose
+// CHECK:       onnx.Neg
+// CHECK:       onnx.Add
+// CHECK:       onnx.Mul
+// CHECK:       onnx.Transpose
+// CHECK:       onnx.Mul
+// CHECK:       %[[H:.*]] = graph.cast {{.*}} : (tensor<16x2xf32>) -> tensor<16x2xf16>
+// CHECK:       %[[R:.*]] = graph.reshape %[[H]]
+// CHECK:       %[[M:.*]] = graph.matmul %[[R]]
+// CHECK:       graph.binary mul %[[M]]
+func.func @main(%i: tensor<16x2xi32>, %a: tensor<1xf32>, %b: tensor<2x16xf32>) -> tensor<2x16xf32> {
+  %f = graph.host(%i) : (tensor<16x2xi32>) -> tensor<16x2xf32> {
+  ^bb0(%j: tensor<16x2xi32>):
+    %g = onnx.Cast(%j) {to = 1} : (tensor<16x2xi32>) -> tensor<16x2xf32>
+    graph.yield %g : tensor<16x2xf32>
+  }
+  %t = graph.transpose %f perm [1, 0] : (tensor<16x2xf32>) -> tensor<2x16xf32>
+  %n = graph.unary <neg> %t : (tensor<2x16xf32>) -> tensor<2x16xf32>
+  %s = graph.binary add %n, %b : (tensor<2x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
+  %c = graph.binary mul %s, %a : (tensor<2x16xf32>, tensor<1xf32>) -> tensor<2x16xf32>
+  %u = graph.transpose %c perm [1, 0] : (tensor<2x16xf32>) -> tensor<16x2xf32>
+  %d = graph.binary mul %a, %u : (tensor<1xf32>, tensor<16x2xf32>) -> tensor<16x2xf32>
+  %r = graph.reshape %d : (tensor<16x2xf32>) -> tensor<2x16xf32>
+  %w = graph.constant dense<1.0> : tensor<16x16xf32>
+  %m = graph.matmul %r, %w : (tensor<2x16xf32>, tensor<16x16xf32>) -> tensor<2x16xf32>
+  %y = graph.binary mul %m, %a : (tensor<2x16xf32>, tensor<1xf32>) -> tensor<2x16xf32>
+  func.return %y : tensor<2x16xf32>
+}
+
+// -----
+
+// Bytes and truths fit into float16, and so do sums of few of them, and what is no integer.
 // CHECK:       graph.binary mul {{.*}} -> tensor<2x16xf16>
+// CHECK:       graph.binary sub {{.*}} -> tensor<2x16xf16>
 // CHECK:       graph.binary add {{.*}} -> tensor<2x16xf16>
-func.func @main(%i: tensor<2x16xui8>, %j: tensor<2x16xi32>, %x: tensor<2x16xf32>) -> (tensor<2x16xf32>, tensor<2x16xf32>) {
+// CHECK:       graph.binary max {{.*}} -> tensor<2x16xf16>
+func.func @main(%i: tensor<2x16xui8>, %j: tensor<2x16xi1>, %x: tensor<2x16xf32>) -> (tensor<2x16xf32>, tensor<2x16xf32>) {
   %f = graph.host(%i) : (tensor<2x16xui8>) -> tensor<2x16xf32> {
   ^bb0(%a: tensor<2x16xui8>):
     %b = onnx.Cast(%a) {to = 1} : (tensor<2x16xui8>) -> tensor<2x16xf32>
     graph.yield %b : tensor<2x16xf32>
   }
-  %g = graph.host(%j) : (tensor<2x16xi32>) -> tensor<2x16xf32> {
-  ^bb0(%c: tensor<2x16xi32>):
-    %d = onnx.Cast(%c) {to = 1} : (tensor<2x16xi32>) -> tensor<2x16xf32>
+  %g = graph.host(%j) : (tensor<2x16xi1>) -> tensor<2x16xf32> {
+  ^bb0(%c: tensor<2x16xi1>):
+    %d = onnx.Cast(%c) {to = 1} : (tensor<2x16xi1>) -> tensor<2x16xf32>
     graph.yield %d : tensor<2x16xf32>
   }
   %w = graph.constant dense<1.0> : tensor<16x16xf32>
+  %large = graph.constant dense<100001.0> : tensor<f32>
   %m = graph.binary mul %f, %x : (tensor<2x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
   %y = graph.matmul %m, %w : (tensor<2x16xf32>, tensor<16x16xf32>) -> tensor<2x16xf32>
-  %n = graph.binary add %g, %x : (tensor<2x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
-  %z = graph.matmul %n, %w : (tensor<2x16xf32>, tensor<16x16xf32>) -> tensor<2x16xf32>
+  %k = graph.binary sub %g, %f : (tensor<2x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
+  %n = graph.binary add %k, %x : (tensor<2x16xf32>, tensor<2x16xf32>) -> tensor<2x16xf32>
+  %o = graph.binary max %n, %large : (tensor<2x16xf32>, tensor<f32>) -> tensor<2x16xf32>
+  %z = graph.matmul %o, %w : (tensor<2x16xf32>, tensor<16x16xf32>) -> tensor<2x16xf32>
   func.return %y, %z : tensor<2x16xf32>, tensor<2x16xf32>
 }

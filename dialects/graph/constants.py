@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.program import ConstantOp
-from ge.ir.attributes import WeightsAttr, layout_of, with_layout
+from ge.ir.attributes import WeightsAttr, block_lanes, layout_of, with_layout
 from ge.ir.constants import Array, array_of, constant_attr, element_type, numpy_dtype
 from ge.maths.layouts import pack, storage_shape, unpack
 
@@ -35,7 +35,7 @@ def constant_array(value: SSAValue) -> Array | None:
 
 def stored_type(type: TensorType[Attribute]) -> TensorType[Attribute]:
     """The type of the bytes behind a tensor: its element type with its storage shape."""
-    return TensorType(type.element_type, storage_shape(layout_of(type), type.get_shape()))
+    return TensorType(type.element_type, storage_shape(layout_of(type), type.get_shape(), block_lanes(type)))
 
 
 def dtype_of(value: SSAValue) -> np.dtype[Any]:

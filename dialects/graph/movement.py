@@ -13,7 +13,7 @@ from xdsl.traits import Pure
 from ge.dialects.graph import shapes
 from ge.dialects.graph.base import Int, Ints, TensorOp, int_attr, ints, like, shape_of, tensor
 from ge.dialects.graph.shapes import Shape
-from ge.ir.attributes import layout_of
+from ge.ir.attributes import block_lanes, layout_of
 
 
 @irdl_op_definition
@@ -214,7 +214,10 @@ class ViewOp(TensorOp):
         from ge.maths.layouts import storage_shape  # needs NumPy
 
         shape, wanted = shape_of(self.x), shape_of(self.y)
-        stored, seen = (math.prod(storage_shape(layout_of(value.type), shape_of(value))) for value in (self.x, self.y))
+        stored, seen = (
+            math.prod(storage_shape(layout_of(value.type), shape_of(value), block_lanes(tensor(value))))
+            for value in (self.x, self.y)
+        )
         if seen > stored or (seen != stored and math.prod(shape) != math.prod(wanted)):
             raise ValueError(f"the result has {seen} elements in memory, the operand {stored}")
         return wanted

@@ -7,7 +7,7 @@ from enum import Enum
 
 from xdsl.ir import Attribute
 
-from ge.ir.attributes import layout_of
+from ge.ir.attributes import block_lanes, layout_of
 from ge.ir.errors import GeError
 
 ALIGNMENT = 512
@@ -28,7 +28,7 @@ def value_bytes(type: Attribute) -> int | None:
         item_size = numpy_dtype(tensor_type_of(type).element_type).itemsize
     except GeError:
         return None
-    return math.prod(storage_shape(layout_of(type), shape)) * item_size
+    return math.prod(storage_shape(layout_of(type), shape, block_lanes(tensor_type_of(type)))) * item_size
 
 
 def slot_bytes(size: int) -> int:

@@ -47,7 +47,7 @@ from xdsl.utils.exceptions import VerifyException
 from ge.dialects.onnx.rare_attributes import TypeProtoAttr
 from ge.dialects.onnx.schema import AttributeKind
 from ge.dialects.onnx.types import STRING, tensor_type
-from ge.ir.attributes import WeightsAttr, layout_of
+from ge.ir.attributes import WeightsAttr, block_lanes, layout_of
 from ge.ir.errors import GeError
 
 
@@ -222,7 +222,8 @@ def _check_weights(literal: WeightsAttr, type: TensorType[Attribute]) -> None:
     from ge.maths.layouts import storage_shape
 
     try:
-        size = math.prod(storage_shape(layout_of(type), type.get_shape())) * numpy_dtype(type.element_type).itemsize
+        stored = storage_shape(layout_of(type), type.get_shape(), block_lanes(type))
+        size = math.prod(stored) * numpy_dtype(type.element_type).itemsize
     except (GeError, ValueError) as error:
         raise VerifyException(str(error.what if isinstance(error, GeError) else error)) from error
     if size != literal.nbytes:

@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from ge.ir.attributes import WeightsAttr, layout_of
+from ge.ir.attributes import WeightsAttr, block_lanes, layout_of
 from ge.ir.errors import GeError
 from ge.maths.layouts import storage_shape
 
@@ -160,7 +160,7 @@ def bytes_of(attr: Attribute, type: Attribute | None = None) -> NDArray[np.uint8
 @lru_cache(4096)
 def _storage_of(type: Attribute) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     """The storage shape, NumPy type and number of bytes of constants of a type."""
-    shape = storage_shape(layout_of(type), static_shape(type))
+    shape = storage_shape(layout_of(type), static_shape(type), block_lanes(tensor_type_of(type)))
     dtype = numpy_dtype(tensor_type_of(type).element_type)
     return shape, dtype, math.prod(shape) * dtype.itemsize
 
@@ -174,7 +174,7 @@ def constant_attr(array: Array, type: TensorType[Attribute] | None = None) -> At
     array = np.ascontiguousarray(array).reshape(array.shape)
     if type is None:
         type = TensorType(element_type(array.dtype), array.shape)
-    shape = storage_shape(layout_of(type), type.get_shape())
+    shape = storage_shape(layout_of(type), type.get_shape(), block_lanes(type))
     if array.shape != shape or array.dtype != numpy_dtype(type.element_type):
         raise GeError("GE3010", f"an array of {array.dtype} {list(array.shape)} does not fill {type}")
     if array.nbytes > MAX_DENSE_BYTES or shape != type.get_shape():

@@ -1,7 +1,7 @@
 """Storage formats of tensors on the device: shapes, packing and unpacking.
 
-`C0` lanes of one 32-byte block hold the innermost piece of the channel (or K) axis; float16 has 16. The index maps
-are those of the Ascend formats of the same names:
+C0 lanes of one 32-byte block hold the innermost piece of the channel (or K) axis: 16 of float16, 32 of 8-bit integers
+(`lanes_of`). The index maps are those of the Ascend formats of the same names:
 
 * NC1HWC0: `[N, C, H, W]` is stored as `[N, ceil(C/C0), H, W, C0]`.
 * FRACTAL_NZ: `[..., M, K]` is stored as `[..., ceil(K/C0), M, C0]` (M is not padded here).
@@ -11,13 +11,16 @@ are those of the Ascend formats of the same names:
 
 import math
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 C0 = 16
 """float16 lanes of one 32-byte block."""
+
+C0_BYTES = 32
+"""Lanes of one 32-byte block of 8-bit integers."""
 
 ND_FORMATS = frozenset({"ND", "NCHW", "NHWC"})
 """Formats whose storage is the origin shape itself, row-major."""
@@ -36,58 +39,76 @@ def round_up(a: int, b: int) -> int:
     return ceil_div(a, b) * b
 
 
-def storage_shape(layout: str, shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the storage shape of a tensor of origin `shape` in `layout`; ValueError where the rank does not fit."""
+def lanes_of(dtype: np.dtype[Any]) -> int:
+    """Return the lanes of a block of that element type (of wider ones, those of the float16 that they become)."""
+    return C0_BYTES if dtype.kind in "iu" and dtype.itemsize == 1 else C0
+
+
+def storage_shape(layout: str, shape: Sequence[int], c0: int = C0) -> tuple[int, ...]:
+    """Return the storage shape of a tensor of origin `shape` in `layout`, in blocks of `c0` lanes.
+
+    Raises ValueError where the rank does not fit.
+    """
     if layout in ND_FORMATS:
         return tuple(shape)
     if layout == "NC1HWC0" and len(shape) == 4:
         n, c, h, w = shape
-        return (n, ceil_div(c, C0), h, w, C0)
+        return (n, ceil_div(c, c0), h, w, c0)
     if layout == "FRACTAL_NZ" and len(shape) >= 2:
         *batch, m, k = shape
-        return (*batch, ceil_div(k, C0), m, C0)
+        return (*batch, ceil_div(k, c0), m, c0)
     if layout == "FRACTAL_Z" and len(shape) in (2, 4):
         o, i, kh, kw = _as_filter(shape)
-        return (ceil_div(i, C0) * kh * kw, ceil_div(o, 16), 16, C0)
+        return (ceil_div(i, c0) * kh * kw, ceil_div(o, 16), 16, c0)
     raise ValueError(f"no storage shape for rank {len(shape)} in format {layout}")
+
+
+def storage_axis(layout: str, rank: int, axis: int) -> int | None:
+    """Return the axis of the storage that is the origin `axis`, for activations; None for one that is cut in blocks."""
+    if layout == "NC1HWC0":
+        return None if axis == 1 else axis
+    if layout == "FRACTAL_NZ":
+        return None if axis == rank - 1 else axis + (axis == rank - 2)
+    return axis
 
 
 def pack(array: NDArray[np.generic], layout: str) -> NDArray[np.generic]:
     """Return `array` (origin shape) in storage order, padded with zeros where the format pads."""
-    shape = array.shape
-    target = storage_shape(layout, shape)
+    shape, c0 = array.shape, lanes_of(array.dtype)
+    target = storage_shape(layout, shape, c0)
     if layout in ND_FORMATS:
         return array
     if layout == "NC1HWC0":
         n, c1, h, w, _ = target
-        padded = _pad_axis(array, 1, c1 * C0)
-        return np.ascontiguousarray(padded.reshape(n, c1, C0, h, w).transpose(0, 1, 3, 4, 2))
+        padded = _pad_axis(array, 1, c1 * c0)
+        return np.ascontiguousarray(padded.reshape(n, c1, c0, h, w).transpose(0, 1, 3, 4, 2))
     if layout == "FRACTAL_NZ":
         k1 = target[-3]
-        padded = _pad_axis(array, array.ndim - 1, k1 * C0)
-        return np.ascontiguousarray(np.moveaxis(padded.reshape(*shape[:-1], k1, C0), -2, -3))
+        padded = _pad_axis(array, array.ndim - 1, k1 * c0)
+        return np.ascontiguousarray(np.moveaxis(padded.reshape(*shape[:-1], k1, c0), -2, -3))
     filters = array.T.reshape(_as_filter(shape)) if array.ndim == 2 else array
     o, i, kh, kw = filters.shape
-    o1, i1 = ceil_div(o, 16), ceil_div(i, C0)
-    padded = _pad_axis(_pad_axis(filters, 0, o1 * 16), 1, i1 * C0)
-    blocks = padded.reshape(o1, 16, i1, C0, kh, kw).transpose(2, 4, 5, 0, 1, 3)
+    o1, i1 = ceil_div(o, 16), ceil_div(i, c0)
+    padded = _pad_axis(_pad_axis(filters, 0, o1 * 16), 1, i1 * c0)
+    blocks = padded.reshape(o1, 16, i1, c0, kh, kw).transpose(2, 4, 5, 0, 1, 3)
     return np.ascontiguousarray(blocks).reshape(target)
 
 
 def unpack(array: NDArray[np.generic], layout: str, shape: Sequence[int]) -> NDArray[np.generic]:
     """Return the tensor of origin `shape` that `array` (storage order) holds; the inverse of `pack`."""
-    stored = array.reshape(storage_shape(layout, shape))
+    c0 = lanes_of(array.dtype)
+    stored = array.reshape(storage_shape(layout, shape, c0))
     if layout in ND_FORMATS:
         return stored
     if layout == "NC1HWC0":
         n, c, h, w = shape
-        return np.ascontiguousarray(stored.transpose(0, 1, 4, 2, 3).reshape(n, round_up(c, C0), h, w)[:, :c])
+        return np.ascontiguousarray(stored.transpose(0, 1, 4, 2, 3).reshape(n, round_up(c, c0), h, w)[:, :c])
     if layout == "FRACTAL_NZ":
         *batch, m, k = shape
-        return np.ascontiguousarray(np.moveaxis(stored, -3, -2).reshape(*batch, m, round_up(k, C0))[..., :k])
+        return np.ascontiguousarray(np.moveaxis(stored, -3, -2).reshape(*batch, m, round_up(k, c0))[..., :k])
     o, i, kh, kw = _as_filter(shape)
-    blocks = stored.reshape(ceil_div(i, C0), kh, kw, ceil_div(o, 16), 16, C0).transpose(3, 4, 0, 5, 1, 2)
-    filters = blocks.reshape(round_up(o, 16), round_up(i, C0), kh, kw)[:o, :i]
+    blocks = stored.reshape(ceil_div(i, c0), kh, kw, ceil_div(o, 16), 16, c0).transpose(3, 4, 0, 5, 1, 2)
+    filters = blocks.reshape(round_up(o, 16), round_up(i, c0), kh, kw)[:o, :i]
     return np.ascontiguousarray(filters.reshape(o, i).T if len(shape) == 2 else filters)
 
 
@@ -104,6 +125,7 @@ def same_bytes(
     target: str,
     target_shape: Sequence[int],
     transpositions: Sequence[Transposition] = (),
+    c0: int = C0,
 ) -> bool:
     """Tell whether a tensor of `shape` stored in `source` is, byte for byte, its reshape to `target_shape` in `target`.
 
@@ -113,10 +135,10 @@ def same_bytes(
     >>> same_bytes("FRACTAL_NZ", (8, 64), "FRACTAL_NZ", (2, 8, 32), [((8, 2, 32), (1, 0, 2))])  # two heads
     True
     """
-    axes, wanted = _moved_axes(source, shape, transpositions), _axes(target, target_shape)
+    axes, wanted = _moved_axes(source, shape, transpositions, c0), _axes(target, target_shape, c0)
     if axes is None or wanted is None or math.prod(shape) != math.prod(target_shape):
         return False
-    larger = math.prod(storage_shape(source, shape)) >= math.prod(storage_shape(target, target_shape))
+    larger = math.prod(storage_shape(source, shape, c0)) >= math.prod(storage_shape(target, target_shape, c0))
     return larger and _joined(axes) == _joined(wanted)
 
 
@@ -126,6 +148,7 @@ def storage_transposition(
     target: str,
     target_shape: Sequence[int],
     transpositions: Sequence[Transposition] = (),
+    c0: int = C0,
 ) -> Transposition | None:
     """Return the shape and order in which the storage of the source, transposed, is that of the target.
 
@@ -135,10 +158,11 @@ def storage_transposition(
     >>> storage_transposition("FRACTAL_NZ", (4, 8, 96), "FRACTAL_NZ", (3, 4, 8, 32), [((4, 8, 3, 32), (2, 0, 1, 3))])
     ([4, 3, 2, 8, 16], [1, 0, 2, 3, 4])
     """
-    axes, wanted = _moved_axes(source, shape, transpositions), _axes(target, target_shape)
+    axes, wanted = _moved_axes(source, shape, transpositions, c0), _axes(target, target_shape, c0)
     if axes is None or wanted is None:
         return None
-    sizes = {math.prod(each) for each in (shape, storage_shape(source, shape), storage_shape(target, target_shape))}
+    stored = storage_shape(source, shape, c0), storage_shape(target, target_shape, c0)
+    sizes = {math.prod(each) for each in (shape, *stored)}
     if sizes != {math.prod(target_shape)}:
         return None
     digits = _common_axes(axes, wanted)
@@ -175,9 +199,9 @@ def _is_dense(axes: Axes) -> bool:
     return all(stride == math.prod(size for size, _ in axes[i + 1 :]) for i, (_, stride) in enumerate(axes))
 
 
-def _moved_axes(layout: str, shape: Sequence[int], transpositions: Sequence[Transposition]) -> Axes | None:
+def _moved_axes(layout: str, shape: Sequence[int], transpositions: Sequence[Transposition], c0: int) -> Axes | None:
     """Return the axes of a stored tensor after it was seen in other shapes and transposed; None as in `_transposed`."""
-    axes = _axes(layout, shape)
+    axes = _axes(layout, shape, c0)
     for seen, order in transpositions:
         axes = None if axes is None else _transposed(axes, seen, order)
     return axes
@@ -217,27 +241,27 @@ def _joined(axes: Axes) -> Axes:
     return joined
 
 
-def _axes(layout: str, shape: Sequence[int]) -> Axes | None:
+def _axes(layout: str, shape: Sequence[int], c0: int) -> Axes | None:
     """Return size and stride of each axis, with a blocked axis as two; None for packed weights and unfit ranks."""
     if layout in ND_FORMATS:
         return [(math.prod(shape), 1)]
     if layout == "NC1HWC0" and len(shape) == 4:
         n, c, h, w = shape
-        return [(n, ceil_div(c, C0) * h * w * C0), *_blocked_axis(c, h * w * C0), (h, w * C0), (w, C0)]
+        return [(n, ceil_div(c, c0) * h * w * c0), *_blocked_axis(c, h * w * c0, c0), (h, w * c0), (w, c0)]
     if layout == "FRACTAL_NZ" and len(shape) >= 2:
         *batch, m, k = shape
-        return [(math.prod(batch), ceil_div(k, C0) * m * C0), (m, C0), *_blocked_axis(k, m * C0)]
+        return [(math.prod(batch), ceil_div(k, c0) * m * c0), (m, c0), *_blocked_axis(k, m * c0, c0)]
     return None
 
 
-def _blocked_axis(size: int, block_stride: int) -> Axes:
-    """Return the axes of `size` elements in blocks of C0 that lie `block_stride` elements apart.
+def _blocked_axis(size: int, block_stride: int, c0: int) -> Axes:
+    """Return the axes of `size` elements in blocks of c0 that lie `block_stride` elements apart.
 
     Where the last block ends early, no sizes and strides say it: that is one axis with the negative distance of blocks.
     """
-    if size <= C0 or block_stride == C0:
+    if size <= c0 or block_stride == c0:
         return [(size, 1)]
-    return [(size // C0, block_stride), (C0, 1)] if size % C0 == 0 else [(size, -block_stride)]
+    return [(size // c0, block_stride), (c0, 1)] if size % c0 == 0 else [(size, -block_stride)]
 
 
 def _as_filter(shape: Sequence[int]) -> tuple[int, int, int, int]:

@@ -14,7 +14,7 @@ from ge.dialects.graph.base import tensor
 from ge.dialects.graph.capabilities import obstacle, takes_formats
 from ge.dialects.tile.structure import KernelOp
 from ge.dialects.tile.types import GmType
-from ge.ir.attributes import layout_of
+from ge.ir.attributes import block_lanes, layout_of
 from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.maths.layouts import C0, storage_shape
@@ -96,7 +96,7 @@ Lowering: TypeAlias = Callable[[Any, Target], Outlined]
 def storage_of(value: SSAValue) -> tuple[int, ...]:
     """The storage shape of a graph value."""
     type = tensor(value)
-    return storage_shape(layout_of(type), type.get_shape())
+    return storage_shape(layout_of(type), type.get_shape(), block_lanes(type))
 
 
 def memory_type(value: SSAValue, shape: Sequence[int] | None = None) -> GmType:

@@ -21,7 +21,7 @@ from ge.dialects.graph import CastOp, ConstantOp, ReshapeOp, TransDataOp, Transp
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.constants import constant, constant_array
 from ge.dialects.graph.movement_kernels import transposition_obstacle
-from ge.ir.attributes import layout_of, with_layout
+from ge.ir.attributes import block_lanes, layout_of, with_layout
 from ge.maths.layouts import Transposition, same_bytes, storage_shape, storage_transposition
 
 
@@ -58,7 +58,7 @@ class Versions:
         if format in self.of(value) or isinstance(value.owner, ConstantOp) or self._as_view(value, format) is not None:
             return 0
         shape = shape_of(value)
-        return math.prod(shape) + math.prod(storage_shape(format, shape))
+        return math.prod(shape) + math.prod(storage_shape(format, shape, block_lanes(tensor(value))))
 
     # Making versions
 
@@ -86,7 +86,8 @@ class Versions:
     def _as_view(self, value: SSAValue, format: str) -> SSAValue | None:
         """A version that has the bytes of `value` in `format`, of the value itself or of what it is derived from."""
         for source, moves in self._sources(value):
-            if same_bytes(layout_of(source.type), shape_of(source), format, shape_of(value), moves):
+            stored, lanes = layout_of(source.type), block_lanes(tensor(source))
+            if same_bytes(stored, shape_of(source), format, shape_of(value), moves, lanes):
                 return source
         return None
 
@@ -101,7 +102,8 @@ class Versions:
         for source, moves in self._sources(value):
             if not moves:
                 continue
-            move = storage_transposition(layout_of(source.type), shape_of(source), format, shape_of(value), moves)
+            stored, lanes = layout_of(source.type), block_lanes(tensor(source))
+            move = storage_transposition(stored, shape_of(source), format, shape_of(value), moves, lanes)
             if move is not None and transposition_obstacle(tuple(move[0]), move[1]) is None:
                 return source, move
         return None

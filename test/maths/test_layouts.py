@@ -189,3 +189,28 @@ def test_heads_are_the_same_bytes(batch: int, rows: int, heads: int, width: int)
     two = (batch + 1, *joined[1:])
     assert same_bytes(nz, two, nz, (batch + 1, *split[1:]), [((batch + 1, *apart[1:]), (0, 2, 1, 3))])
     assert not same_bytes(nz, (2, 3, 36), nz, (2, 2, 3, 18), [((2, 3, 2, 18), (0, 2, 1, 3))])
+
+
+@pytest.mark.parametrize(
+    ("layout", "shape", "stored"),
+    [
+        ("NC1HWC0", (2, 48, 3, 5), (2, 2, 3, 5, 32)),
+        ("FRACTAL_NZ", (3, 7, 40), (3, 2, 7, 32)),
+        ("FRACTAL_Z", (20, 33, 2, 3), (12, 2, 16, 32)),
+        ("FRACTAL_Z", (33, 20), (2, 2, 16, 32)),
+    ],
+)
+def test_blocks_of_8_bits_have_32_lanes(layout: str, shape: tuple[int, ...], stored: tuple[int, ...]) -> None:
+    array = np.random.default_rng(3).integers(0, 256, shape).astype(np.uint8)
+    packed = pack(array, layout)
+    assert packed.shape == storage_shape(layout, shape, 32) == stored
+    assert np.array_equal(unpack(packed, layout, shape), array)
+    assert int(packed.astype(np.int64).sum()) == int(array.astype(np.int64).sum()), "lanes that pad are zero"
+
+
+def test_bytes_are_the_same_for_whole_blocks_of_their_type_only() -> None:
+    """48 channels at one position are three blocks of 16, and one and a half of 32."""
+    assert same_bytes("NC1HWC0", (1, 48, 1, 1), "ND", (1, 48), c0=32)
+    assert not same_bytes("NC1HWC0", (2, 48, 1, 1), "ND", (2, 48), c0=32)
+    assert same_bytes("NC1HWC0", (2, 48, 1, 1), "ND", (2, 48))
+    assert same_bytes("NC1HWC0", (2, 64, 1, 1), "ND", (2, 64), c0=32)

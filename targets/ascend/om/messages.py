@@ -37,7 +37,7 @@ from xdsl.ir import Attribute
 
 from ge.dialects.om.values import SPARE, value_bytes
 from ge.dialects.onnx.types import STRING
-from ge.ir.attributes import STORAGE_FORMATS, LayoutAttr, layout_of
+from ge.ir.attributes import STORAGE_FORMATS, LayoutAttr, block_lanes, layout_of
 from ge.ir.errors import GeError
 from ge.maths.layouts import round_up, storage_shape
 from ge.targets.ascend.om.container import Container, PartitionType
@@ -201,7 +201,7 @@ def write_descriptor(type: Attribute, message: ir.TensorDescriptor) -> None:
     message.dtype = _NUMBERS[tensor.element_type]
     message.layout = origin_format if layout == "ND" else layout
     message.shape.SetInParent()
-    message.shape.dim.extend(shape if -1 in shape else storage_shape(layout, shape))
+    message.shape.dim.extend(shape if -1 in shape else storage_shape(layout, shape, block_lanes(tensor)))
     write_attribute(DenseArrayBase.from_list(i64, shape), message.attr["origin_shape"])
     message.attr["origin_format"].s = origin_format.encode()
     size = value_bytes(tensor)
@@ -230,10 +230,11 @@ def read_type(message: ir.TensorDescriptor) -> Attribute:
         raise ValueError(f"storage format '{message.layout}' is not supported")
     if any(size < -1 for size in origin):
         raise ValueError(f"shape {list(origin)} has a negative size")
-    if -1 not in origin and storage_shape(layout, origin) != tuple(message.shape.dim):
-        raise ValueError(f"shape {list(message.shape.dim)} is not that of {list(origin)} in format {message.layout}")
     shape = [DYNAMIC_INDEX if size == -1 else size for size in origin]
-    return TensorType(element, shape, NoneAttr() if layout == "ND" else LayoutAttr(layout))
+    type = TensorType(element, shape, NoneAttr() if layout == "ND" else LayoutAttr(layout))
+    if -1 not in origin and storage_shape(layout, origin, block_lanes(type)) != tuple(message.shape.dim):
+        raise ValueError(f"shape {list(message.shape.dim)} is not that of {list(origin)} in format {message.layout}")
+    return type
 
 
 def _parse_type(text: str) -> Attribute:

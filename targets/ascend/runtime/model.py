@@ -18,7 +18,7 @@ from ge.dialects.om.values import Area
 from ge.ir.attributes import layout_of
 from ge.ir.constants import numpy_dtype, static_shape, tensor_type_of
 from ge.ir.errors import GeError
-from ge.maths.layouts import pack, storage_shape, unpack
+from ge.maths.layouts import pack, unpack
 from ge.maths.streams import interleaving, schedule_of
 from ge.targets.ascend.om.kernels import host_module
 from ge.targets.ascend.om.model import OmModel, Task, Value
@@ -199,8 +199,7 @@ class Session:
         if value.name in self._host_values:
             return self._host_values[value.name]
         shape, layout = static_shape(value.type), layout_of(value.type)
-        stored = self._bytes(value).view(_dtype(value)).reshape(storage_shape(layout, shape))
-        return np.array(unpack(stored, layout, shape))
+        return np.array(unpack(self._bytes(value).view(_dtype(value)), layout, shape))
 
     def _write(self, value: Value, data: Any) -> None:
         """Store an array in origin shape; values of the host are kept as they are."""

@@ -1,38 +1,65 @@
 """What fits into one kernel: which operations may be the steps of a `graph.fusion`.
 
-A fusion is, in this order,
+A fusion is
 
-1. at most one *anchor*, a convolution or matrix product, whose result the other steps take while it is on the chip;
-2. elementwise operations (unary, binary, cast), all on one *space*: the shape and storage format of the result.
+1. elementwise steps (unary, binary, cast) *before* the anchor, which make its first operand;
+2. at most one *anchor*: an operation that is more than a function of each element. :data:`ANCHORS` lists them;
+3. elementwise steps *after* it, which take its result while that is on the chip.
 
-An operand from outside has the shape of the space, or spreads over it as a scalar, as one block per channel (NC1HWC0),
-as one row for all rows (ND) or as one matrix for all matrices (FRACTAL_NZ); see
-:func:`ge.dialects.graph.capabilities.broadcast_form`. Only the last step is seen outside, so nothing outside can lie
-between two steps, and there can be no cycle.
+The steps before an anchor are all on one *space*, the shape and storage format of its first operand; those after it on
+that of the result. An operand from outside has the shape of the space, or spreads over it as a scalar, as one block per
+channel (NC1HWC0), as one row for all rows (ND) or as one matrix for all matrices (FRACTAL_NZ); around an anchor of rows
+as a row or as matrices, in both formats. See :func:`ge.dialects.graph.capabilities.broadcast_form`. Only the last step
+is seen outside, so nothing outside can lie between two steps, and there can be no cycle.
+
+A further anchor is a line in :data:`ANCHORS`, and one in `ge.lowering.graph_to_tile.fusion` for its kernel.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from xdsl.dialects.builtin import f16
 from xdsl.ir import Operation, SSAValue
 
+from ge.dialects.graph.attributes import UnaryKind
 from ge.dialects.graph.base import shape_of, tensor
-from ge.dialects.graph.capabilities import broadcast_form, obstacle, takes_formats
+from ge.dialects.graph.capabilities import UNSAFE_ON_PADDING, broadcast_form, obstacle, takes_formats
 from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, UnaryOp
+from ge.dialects.graph.constants import constant_array
 from ge.dialects.graph.movement import CastOp
+from ge.dialects.graph.normalization import LayerNormOp, SoftmaxOp
 from ge.dialects.graph.program import ConstantOp, FusionOp
+from ge.dialects.graph.row_tiles import ROW_KERNELS, RowKernel, RowTiles
 from ge.ir.attributes import layout_of
 from ge.maths.layouts import C0, storage_shape
 
-ANCHORS = (Conv2DOp, MatmulOp)
-"""What may be the first step, and no other."""
+
+@dataclass(frozen=True)
+class Anchor:
+    """What a kernel can do around an operation that is more than a function of each element."""
+
+    before: bool = False
+    """Whether elementwise steps may make its first operand."""
+    after: bool = True
+    """Whether elementwise steps may follow it."""
+    rows: RowKernel | None = None
+    """What its kernel keeps of rows, when it goes along rows; None for a product, whose tiles are looked for."""
+
+
+ANCHORS: Mapping[type[Operation], Anchor] = {
+    Conv2DOp: Anchor(),
+    MatmulOp: Anchor(),
+    SoftmaxOp: Anchor(before=True, rows=ROW_KERNELS[SoftmaxOp]),
+    LayerNormOp: Anchor(before=True, rows=ROW_KERNELS[LayerNormOp]),
+}
+"""What may be a step once."""
 
 ELEMENTWISE = (UnaryOp, BinaryOp, CastOp)
-"""What may be any step."""
+"""What may be any other step."""
 
 MAX_OPERANDS = 8
 """Operands of elementwise steps from outside: each has buffers of its own on the chip, and addresses to keep."""
@@ -43,55 +70,228 @@ MAX_STEPS = 32
 MAX_FUNCTION_BYTES = 32
 """Bytes of one lane that the most demanding function holds at once: eight float32 values."""
 
+MAX_SIMPLE_BYTES = 4
+"""The same of a function of two elements with its own activation, and of one that only selects: two float16 values."""
 
-def fusion_obstacle(steps: Sequence[Operation]) -> str | None:
-    """Why `steps`, in program order, cannot be one kernel, as the end of a sentence; None if they can."""
-    first, last = steps[0], steps[-1]
-    elementwise = steps[1:] if isinstance(first, ANCHORS) else steps
+ON_FLOAT16 = frozenset({UnaryKind.IDENTITY, UnaryKind.NEG, UnaryKind.ABS, UnaryKind.RELU, UnaryKind.CLIP})
+"""Functions that kernels apply to float16: they change no more than the sign, or pick one of two numbers."""
+
+NUMBERS_BYTES = 1024
+"""What is left of the unified buffer for scalars, and for blocks that hold one number."""
+
+
+def is_step(op: Operation) -> bool:
+    """Whether an operation may be a step of a fusion, as far as its kind goes."""
+    return isinstance(op, ELEMENTWISE) or type(op) in ANCHORS
+
+
+@dataclass(frozen=True)
+class Around:
+    """The steps of a fusion around its anchor; those of a fusion without one are all after it."""
+
+    before: Sequence[Operation]
+    """What the anchor is computed from, in order."""
+    anchor: Operation | None
+    after: Sequence[Operation]
+    """All others, in order."""
+
+    @classmethod
+    def of(cls, steps: Iterable[Operation]) -> Around:
+        """Look for the anchor of `steps`, which are in an order in which they can be computed."""
+        steps = list(steps)
+        anchor = next((step for step in steps if type(step) in ANCHORS), None)
+        if anchor is None:
+            return cls((), None, steps)
+        needed = set(anchor.operands)
+        for step in reversed(steps):
+            if not needed.isdisjoint(step.results):
+                needed.update(step.operands)
+        before = [step for step in steps if step is not anchor and not needed.isdisjoint(step.results)]
+        return cls(before, anchor, [step for step in steps if step is not anchor and step not in before])
+
+    @property
+    def steps(self) -> list[Operation]:
+        """All of them, in the order of the kernel."""
+        return [*self.before, *([] if self.anchor is None else [self.anchor]), *self.after]
+
+    @property
+    def elementwise(self) -> list[Operation]:
+        """All but the anchor."""
+        return [*self.before, *self.after]
+
+    @property
+    def result(self) -> SSAValue:
+        """The one value that is seen outside."""
+        return self.steps[-1].results[0]
+
+    @property
+    def rule(self) -> Anchor:
+        """What its kernel can do around the anchor; without an anchor, anything."""
+        return Anchor() if self.anchor is None else ANCHORS[type(self.anchor)]
+
+    @property
+    def operands(self) -> list[SSAValue]:
+        """What elementwise steps load."""
+        results = () if self.anchor is None else self.anchor.results
+        return [value for value in tile_operands(self.elementwise) if value not in results]
+
+    @property
+    def kept(self) -> list[SSAValue]:
+        """What steps before the anchor load or compute, and steps after it read again."""
+        known = {*tile_operands(self.before), *(step.results[0] for step in self.before)}
+        return [value for value in tile_operands(self.after) if value in known]
+
+
+def fusion_obstacle(steps: Sequence[Operation], ub: int) -> str | None:
+    """Why `steps`, in an order in which they can be computed, cannot be one kernel; None if they can.
+
+    It is the end of a sentence. `ub` are the bytes of the unified buffer of a core.
+    """
     if len(steps) > MAX_STEPS:
         return f"it has more than {MAX_STEPS} steps"
+    anchors = [step for step in steps if type(step) in ANCHORS]
+    if len(anchors) > 1:
+        return f"{anchors[0].name} and {anchors[1].name} share no kernel"
     for step in steps:
-        if not isinstance(step, (*ELEMENTWISE, *ANCHORS)):
+        if not is_step(step):
             return f"{step.name} is no step of a fusion"
         if (reason := obstacle(step)) is not None:
             return reason
         if not takes_formats(step):
             return "no kernel takes its storage formats"
-    if any(isinstance(step, ANCHORS) for step in elementwise):
-        return "a convolution or matrix product is the first step, if any"
     if any(not isinstance(step, CastOp) and tensor(step.results[0]).element_type != f16 for step in steps):
         return "a step does not compute on float16"
-    if any(_space(step.results[0]) != _space(last.results[0]) for step in steps):
+    around = Around.of(steps)
+    in_rows = around.rule.rows is not None
+    return _order_obstacle(around) or _operands_obstacle(around) or (_rows_obstacle(around, ub) if in_rows else None)
+
+
+def _order_obstacle(around: Around) -> str | None:
+    """What is wrong with how the steps follow each other."""
+    anchor, steps = around.anchor, around.steps
+    if anchor is not None:
+        made = {step.results[0] for step in around.before}
+        if made and (not around.rule.before or not made.isdisjoint(anchor.operands[1:])):
+            return "the anchor takes the result of another step"
+        if around.after and not around.rule.after:
+            return f"nothing follows {anchor.name} in its kernel"
+        if any(_space(step.results[0]) != _space(anchor.operands[0]) for step in around.before):
+            return "steps have other shapes or storage formats"
+    if any(_space(step.results[0]) != _space(around.result) for step in steps[len(around.before) :]):
         return "steps have other shapes or storage formats"
     inner = {step.results[0] for step in steps[:-1]}
-    if elementwise is not steps and any(step.results[0] in first.operands for step in steps):
-        return "the anchor takes the result of another step"
     if any(use.operation not in steps for value in inner for use in value.uses):
         return "a value between them has other users"
-    return _operands_obstacle(elementwise, last.results[0], anchored=elementwise is not steps)
+    return None
 
 
 def _space(value: SSAValue) -> tuple[tuple[int, ...], str]:
     return shape_of(value), layout_of(value.type)
 
 
-def _operands_obstacle(steps: Sequence[Operation], result: SSAValue, *, anchored: bool) -> str | None:
+def _operands_obstacle(around: Around) -> str | None:
     """What is wrong with the operands that elementwise steps take from outside."""
-    operands = tile_operands(steps)
-    if len(operands) - anchored > MAX_OPERANDS:
+    if len(around.operands) > MAX_OPERANDS:
         return f"it has more than {MAX_OPERANDS} operands"
+    in_rows = around.rule.rows is not None
     rows: set[int] = set()
-    for value in operands:
-        form = broadcast_form(shape_of(value), shape_of(result))
-        if form is None:
-            return "an operand spreads in a way that has no kernel"
-        if form == "trailing":
-            rows.add(math.prod(storage_shape(layout_of(value.type), shape_of(value))))
-            if anchored and math.prod(shape_of(value)) != math.prod(shape_of(result)[-2:]):
-                return "an operand is not one matrix for all"
+    for steps in (around.before, around.after):
+        for value in tile_operands(steps):
+            result = shape_of(steps[-1].results[0])
+            form = broadcast_form(shape_of(value), result)
+            if form is None:
+                return "an operand spreads in a way that has no kernel"
+            if form == "trailing" and not in_rows:
+                rows.add(math.prod(storage_shape(layout_of(value.type), shape_of(value))))
+                if around.anchor is not None and math.prod(shape_of(value)) != math.prod(result[-2:]):
+                    return "an operand is not one matrix for all"
     if rows and (len(rows) > 1 or rows.pop() % C0):
         return "rows that spread have other lengths, or do not fill blocks"
     return None
+
+
+def _rows_obstacle(around: Around, ub: int) -> str | None:
+    """What is wrong with the elementwise steps around an anchor of rows."""
+    rows = row_tiles(around)
+    if rows.is_ragged and not all(map(_is_finite_beyond, around.before)):
+        return "what is beyond the end of a row could become infinite before the rows are summed"
+    together = rows_together(around, ub)
+    if around.elementwise and together * rows.padded > row_room(around, ub):
+        return f"{together} rows of {rows.length} elements and what the steps need do not fit on the chip"
+    return None
+
+
+def _is_finite_beyond(step: Operation) -> bool:
+    """Whether a step makes finite numbers of the harmless ones that are beyond the end of rows."""
+    match step:
+        case UnaryOp():
+            return step.kind not in UNSAFE_ON_PADDING
+        case BinaryOp():
+            return step.kind.data not in UNSAFE_ON_PADDING or _divides_by_number(step)
+        case _:
+            return True
+
+
+def _divides_by_number(step: BinaryOp) -> bool:
+    number = constant_array(step.b) if number_of(step) is step.b else None
+    return number is not None and bool(number.reshape(()) != 0)
+
+
+def row_tiles(around: Around) -> RowTiles:
+    """The rows that an anchor of rows reads."""
+    assert around.anchor is not None, "an anchor of rows"
+    return RowTiles.of(around.anchor.operands[0])
+
+
+def rows_together(around: Around, ub: int) -> int:
+    """The rows that a kernel has at once (in FRACTAL_NZ: a divisor of them): those that its anchor alone would have."""
+    assert around.rule.rows is not None, "an anchor of rows"
+    return row_tiles(around).together(ub, around.rule.rows)
+
+
+def row_room(around: Around, ub: int) -> int:
+    """The elements of rows that a kernel can have at once in a unified buffer of `ub` bytes."""
+    assert around.rule.rows is not None, "an anchor of rows"
+    if not around.elementwise:
+        return row_tiles(around).room(ub, around.rule.rows)
+    return row_tiles(around).room(ub - NUMBERS_BYTES, _row_kernel(around, around.rule.rows))
+
+
+def is_vector(operand: SSAValue) -> bool:
+    """Whether an operand of elementwise steps is one row for all rows of a plain tensor, or a scalar."""
+    shape = shape_of(operand)
+    return layout_of(operand.type) != "FRACTAL_NZ" and math.prod(shape) == (shape[-1] if shape else 1)
+
+
+def _row_kernel(around: Around, alone: RowKernel) -> RowKernel:
+    """What a kernel keeps with the steps around an anchor, which keeps something `alone`.
+
+    What steps load and compute before the anchor is gone when its own work begins, unless steps after it read it again.
+    Rows that are operands are loaded once, as are the limits of rows that do not fill blocks.
+    """
+    spread = {operand for operand in around.operands if shape_of(operand) != shape_of(around.result)}
+    vectors = {operand for operand in spread if is_vector(operand)}
+    lanes = (
+        _bytes_of_steps(around.before, vectors),
+        alone.lane_bytes + _bytes_of(value for value in around.kept if value not in vectors),
+        _bytes_of_steps(around.after, vectors),
+    )
+    limits = 2 if row_tiles(around).is_ragged else 0
+    return RowKernel(max(lanes), alone.vector_bytes + _bytes_of(vectors) + limits)
+
+
+def _bytes_of_steps(steps: Sequence[Operation], vectors: set[SSAValue]) -> int:
+    """Bytes that one lane takes while elementwise steps are computed: all values, and what a function needs inside."""
+    values = chain(tile_operands(steps), (step.results[0] for step in steps))
+    return _bytes_of(value for value in values if value not in vectors) + max(map(_inner_bytes, steps), default=0)
+
+
+def _inner_bytes(step: Operation) -> int:
+    return MAX_FUNCTION_BYTES if isinstance(step, UnaryOp) and step.kind not in ON_FLOAT16 else MAX_SIMPLE_BYTES
+
+
+def _bytes_of(values: Iterable[SSAValue]) -> int:
+    return sum(2 if tensor(value).element_type == f16 else 4 for value in values)
 
 
 def outside_operands(steps: Sequence[Operation]) -> list[SSAValue]:
@@ -119,7 +319,7 @@ def lane_bytes(steps: Sequence[Operation]) -> int:
 
     An anchor has a function of its own.
     """
-    elementwise = [step for step in steps if not isinstance(step, ANCHORS)]
+    elementwise = [step for step in steps if type(step) not in ANCHORS]
     values = chain(outside_operands(elementwise), (step.results[0] for step in elementwise))
     functions = 1 if elementwise == list(steps) else 2
     return functions * MAX_FUNCTION_BYTES + sum(2 if tensor(value).element_type == f16 else 4 for value in values)

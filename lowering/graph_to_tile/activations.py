@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Block, SSAValue
 
 from ge.dialects.graph import ActivationAttr, UnaryKind
+from ge.dialects.graph.fusing import ON_FLOAT16
 from ge.dialects.tile.types import GmType
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 
@@ -34,7 +35,7 @@ def keeps_precision(function: ActivationAttr) -> bool:
     """Whether the function may be applied to float16 as well as to float32 with the same result after rounding."""
     if function.kind is UnaryKind.LEAKY_RELU:
         return 0 <= function.alpha <= 1
-    return function.kind in (UnaryKind.IDENTITY, UnaryKind.NEG, UnaryKind.ABS, UnaryKind.RELU, UnaryKind.CLIP)
+    return function.kind in ON_FLOAT16
 
 
 @dataclass(frozen=True)

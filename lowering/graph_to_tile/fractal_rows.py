@@ -12,73 +12,55 @@ largest, does not see that. The way back is the same two steps.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.capabilities import BroadcastForm
+from ge.dialects.graph.fusing import Around
 from ge.dialects.tile.text import Index
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.outline import Target
+from ge.lowering.graph_to_tile.row_space import RowSpace
+from ge.lowering.graph_to_tile.spaces import HARMLESS, Place, load_scalar
 from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import deal_evenly
 
 
-@dataclass(frozen=True)
-class FractalRows:
-    """A FRACTAL_NZ tensor cut into tiles of whole rows."""
+class FractalRows(RowSpace):
+    """A FRACTAL_NZ tensor as images x K1 x M x 16, an image for each matrix, K1 blocks in a row, and M rows."""
 
-    batch: int
-    """The product of all dimensions but the last two."""
-    blocks: int
-    """K1: blocks of 16 elements in a row."""
-    rows: int
-    """M."""
-    together: int
-    """R: rows of a tile, a multiple of 16."""
-    cores: int
+    def __init__(self, around: Around, room: int, target: Target) -> None:
+        """Tiles of at most `room` elements, but at least 16 rows."""
+        *leading, self.rows, length = shape_of(around.result)
+        self.images, self.blocks = math.prod(leading), ceil_div(length, C0)
+        most = max(room // (self.blocks * C0 * C0), 1)
+        deal = deal_evenly(ceil_div(self.rows, C0), most, max(target.cores // self.images, 1))
+        self.together = deal.size * C0
+        self.elements = self.blocks * self.together * C0
+        self.cores = min(target.cores, self.images * deal.parts)
 
-    @classmethod
-    def of(cls, value: SSAValue, room: int, target: Target) -> FractalRows | None:
-        """Tiles of at most ``room`` elements; None when not even 16 rows fit."""
-        *leading, rows, length = shape_of(value)
-        batch, blocks = math.prod(leading), ceil_div(length, C0)
-        most = room // (blocks * C0 * C0)
-        if most == 0:
-            return None
-        groups = ceil_div(rows, C0)
-        deal = deal_evenly(groups, most, max(target.cores // batch, 1))
-        return cls(batch, blocks, rows, deal.size * C0, min(target.cores, batch * deal.parts))
+    def shape(self, value: SSAValue, form: BroadcastForm) -> Sequence[int]:
+        return (1,) if form == "scalar" else (math.prod(shape_of(value)[:-2]), self.blocks, self.rows, C0)
 
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The storage as the kernel sees it."""
-        return (self.batch, self.blocks, self.rows, C0)
+    def load(self, b: KernelBuilder, source: SSAValue, form: BroadcastForm, place: Place) -> SSAValue:
+        return load_scalar(b, source, 3) if form == "scalar" else self.load_rows(b, source, place)
 
-    @property
-    def elements(self) -> int:
-        """Elements of a tile."""
-        return self.blocks * self.together * C0
-
-    @contextmanager
-    def places(self, b: KernelBuilder, stages: int) -> Generator[tuple[Index, Index]]:
-        """The loop over the tiles of a core: the number in the batch, and the first row."""
-        parts = ceil_div(self.rows, self.together)
-        with b.deal(self.batch * parts, stages) as number:
-            image, part = b.split(number, self.batch, parts)
-            yield image, b.times(part, self.together)
-
-    def load(self, b: KernelBuilder, source: SSAValue, place: tuple[Index, Index]) -> SSAValue:
-        """A tile, K1 x R x 16; rows beyond the last one are zero."""
+    def load_rows(
+        self, b: KernelBuilder, source: SSAValue, place: Sequence[Index], beyond: float = HARMLESS
+    ) -> SSAValue:
+        """A tile, K1 x R x 16."""
         image, row = place
         sizes = (self.blocks, self.together, C0)
-        fill = None if self.rows % self.together == 0 else 0.0
-        return b.load(source, (image, 0, row, 0), (1, *sizes), fill, shape=sizes)
+        fill = None if self.rows % self.together == 0 else beyond
+        return b.load(source, (self.matrix(b, source, image), 0, row, 0), (1, *sizes), fill, shape=sizes)
 
-    def store(self, b: KernelBuilder, value: SSAValue, target: SSAValue, place: tuple[Index, Index]) -> None:
+    def load_vector(self, b: KernelBuilder, source: SSAValue, beyond: float = HARMLESS) -> SSAValue:
+        return b.load(source, [0], [self.blocks * C0], beyond, shape=(self.blocks, 1, C0))
+
+    def store(self, b: KernelBuilder, value: SSAValue, target: SSAValue, place: Place) -> None:
         """Write a tile; rows beyond the last one are dropped."""
         image, row = place
         b.store(value, target, (image, 0, row, 0), (1, self.blocks, self.together, C0))

@@ -1,25 +1,28 @@
-"""`graph.fusion` to one tile kernel: that of its convolution or matrix product, or an elementwise one."""
+"""`graph.fusion` to one tile kernel: that of its anchor, or an elementwise one."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 
-from ge.dialects.graph import BinaryOp, CastOp, Conv2DOp, FusionOp, MatmulOp, UnaryOp
-from ge.dialects.graph.fusing import discard, fusion_obstacle, unfolded
+from ge.dialects.graph import BinaryOp, CastOp, Conv2DOp, FusionOp, LayerNormOp, MatmulOp, SoftmaxOp, UnaryOp
+from ge.dialects.graph.fusing import Around, discard, fusion_obstacle, unfolded
 from ge.lowering.graph_to_tile.contraction import FusedSteps
 from ge.lowering.graph_to_tile.convolution import lower_conv2d
 from ge.lowering.graph_to_tile.elementwise import binary_operator, cast_operator, lower_steps, unary_operator
+from ge.lowering.graph_to_tile.layer_norm import lower_layer_norm
 from ge.lowering.graph_to_tile.matmul import lower_matmul
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attribute, no_kernel
+from ge.lowering.graph_to_tile.softmax import lower_softmax
 
 
 def lower_fusion(op: FusionOp, target: Target) -> Outlined:
     """The kernel of a fusion. Raises GE4010 for steps that one kernel cannot hold."""
     steps = unfolded(op)
     try:
-        if (reason := fusion_obstacle(steps)) is not None:
+        if (reason := fusion_obstacle(steps, target.ub)) is not None:
             raise no_kernel(op, reason)
         return _lower_steps(steps, target)
     finally:
@@ -27,24 +30,40 @@ def lower_fusion(op: FusionOp, target: Target) -> Outlined:
 
 
 def _lower_steps(steps: Sequence[Operation], target: Target) -> Outlined:
-    match steps[0]:
-        case Conv2DOp() as anchor:
-            outlined = lower_conv2d(anchor, target, _after(anchor.y, steps[1:]))
-        case MatmulOp() as anchor:
-            outlined = lower_matmul(anchor, target, _after(anchor.y, steps[1:]))
-        case _:
-            b, inputs = lower_steps("fusion", steps, target)
-            outlined = Outlined(b.kernel, inputs, *_operator(steps[-1]))
-    outlined.op_attrs = {**outlined.op_attrs, "fused_ops": attribute(", ".join(_operator(step)[0] for step in steps))}
+    around = Around.of(steps)
+    if around.anchor is None:
+        b, inputs = lower_steps("fusion", steps, target)
+        outlined = Outlined(b.kernel, inputs, *_operator(steps[-1]))
+    else:
+        outlined = _ANCHORED[type(around.anchor)](around.anchor, target, around)
+    names = ", ".join(outlined.op_type if step is around.anchor else _operator(step)[0] for step in around.steps)
+    outlined.op_attrs = {**outlined.op_attrs, "fused_ops": attribute(names)}
     return outlined
 
 
-def _after(result: SSAValue, steps: Sequence[Operation]) -> FusedSteps | None:
-    return FusedSteps(result, steps) if steps else None
+def _after_product(lower: Callable[[Any, Target, FusedSteps | None], Outlined]) -> AnchorLowering:
+    """The lowering of a convolution or matrix product, which takes the steps after it."""
+
+    def lower_with(op: Any, target: Target, around: Around) -> Outlined:
+        return lower(op, target, FusedSteps(op.y, around.after) if around.after else None)
+
+    return lower_with
+
+
+AnchorLowering: TypeAlias = Callable[[Any, Target, Around], Outlined]
+"""From an anchor, with the steps around it, to the kernel."""
+
+_ANCHORED: Mapping[type[Operation], AnchorLowering] = {
+    Conv2DOp: _after_product(lower_conv2d),
+    MatmulOp: _after_product(lower_matmul),
+    SoftmaxOp: lower_softmax,
+    LayerNormOp: lower_layer_norm,
+}
+"""The lowering of each of :data:`ge.dialects.graph.fusing.ANCHORS`."""
 
 
 def _operator(step: Operation) -> tuple[str, dict[str, Attribute]]:
-    """The operator of Ascend IR for a step."""
+    """The operator of Ascend IR for an elementwise step."""
     match step:
         case UnaryOp():
             return unary_operator(step.function)
@@ -53,4 +72,4 @@ def _operator(step: Operation) -> tuple[str, dict[str, Attribute]]:
         case CastOp():
             return cast_operator(step)
         case _:
-            return ("Conv2D" if isinstance(step, Conv2DOp) else "MatMulV2"), {}
+            raise AssertionError(f"{step.name} is not elementwise")

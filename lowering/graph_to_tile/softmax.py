@@ -14,9 +14,6 @@ last block are stored by one core, in order: each store rounds up into the next 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
 import numpy as np
 from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import SSAValue
@@ -24,77 +21,50 @@ from xdsl.ir import SSAValue
 from ge.dialects.graph import ConstantOp, SoftmaxOp
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.constants import constant
+from ge.dialects.graph.fusing import Around, row_tiles
+from ge.dialects.graph.row_tiles import RowTiles
 from ge.dialects.tile.types import tile_type
-from ge.ir.attributes import layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder
-from ge.lowering.graph_to_tile.fractal_rows import FractalRows
-from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
-from ge.maths.layouts import C0, ceil_div, round_up
+from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, no_kernel
+from ge.lowering.graph_to_tile.rows import RowKernel, alone
+from ge.maths.layouts import C0
 
 LOWEST = -65504.0
 """The lowest finite float16."""
 
-LANE_BYTES = 3 * 4 + 3 * 2
-"""What one element takes at most: float32 for operand, difference and exponential, float16 around both transposes."""
 
-
-def lower_softmax(op: SoftmaxOp, target: Target) -> Outlined:
-    """The kernel of a softmax."""
+def lower_softmax(op: SoftmaxOp, target: Target, around: Around | None = None) -> Outlined:
+    """The kernel of a softmax, with the steps of a fusion `around` it."""
     shape = shape_of(op.x)
     if op.axis.value.data % len(shape) != len(shape) - 1:
         raise no_kernel(op, "the axis is not the last")
-    if layout_of(op.x.type) == "FRACTAL_NZ":
-        return _fractal(op, target)
-    length, rows = shape[-1], math.prod(shape[:-1])
-    room = target.ub // LANE_BYTES
-    if length > room:
-        raise no_kernel(op, f"a row of {length} elements does not fit into the unified buffer")
-    padded = round_up(length, C0)
-    together = C0 if rows > 1 and padded * C0 <= room else 1
-    ragged = length % C0 != 0 and rows > 1
-    tiles = ceil_div(rows, together)
-    b = KernelBuilder(
-        "softmax",
-        [memory_type(op.x, (rows, length))],
-        [memory_type(op.y, (rows, length))],
-        1 if ragged else min(tiles, target.cores),
-    )
-    stages = target.stages if 2 * together * padded <= room else 1
-    fill = None if length == padded and rows % together == 0 else LOWEST
-    with b.deal(tiles, stages) as number:
-        offsets, sizes = (b.times(number, together), 0), (together, padded)
-        x = b.load(b.inputs[0], offsets, sizes, fill)
-        y = b.transpose(_columns(b, b.cast(b.transpose(x), f32), op)) if together > 1 else _one_row(b, x, op)
-        b.store(y, b.outputs[0], offsets, sizes)
-    return _outlined(b, op)
+    around = around or alone(op)
+    limits = [_limits(row_tiles(around))] if _needs_limits(around) else []
+    kernel = RowKernel("softmax", around, [each.y for each in limits], target)
+    b, rows = kernel.b, kernel.rows
+    limit = [rows.load_vector(b, vector) for vector in kernel.vectors]
+    with kernel.tiles(beyond=0.0 if limit else LOWEST) as tile:
+        x = b.binary("min", tile.x, *limit) if limit else tile.x
+        one = rows.together == 1
+        tile.y = _one_row(b, x, op) if one else rows.tile(b, _columns(b, rows.columns(b, x), op))
+    meaning = attributes(axes=[-1])
+    return Outlined(b.kernel, kernel.inputs, softmax_operator(op), meaning, limits)
 
 
-def _fractal(op: SoftmaxOp, target: Target) -> Outlined:
-    """The kernel of a tensor in FRACTAL_NZ."""
-    length = shape_of(op.x)[-1]
-    room = target.ub // LANE_BYTES
-    rows = FractalRows.of(op.x, room, target)
-    if rows is None:
-        raise no_kernel(op, f"16 rows of {length} elements do not fit into the unified buffer")
-    limits = [_limits(rows.blocks, length)] if length % C0 else []
-    arguments = [memory_type(op.x, rows.shape), *(memory_type(each.y) for each in limits)]
-    b = KernelBuilder("softmax", arguments, [memory_type(op.y, rows.shape)], rows.cores)
-    limit = b.load(b.inputs[1], [0], [rows.blocks * C0], shape=(rows.blocks, 1, C0)) if limits else None
-    with rows.places(b, target.stages if 2 * rows.elements <= room else 1) as place:
-        x = rows.load(b, b.inputs[0], place)
-        x = x if limit is None else b.binary("min", x, limit)
-        rows.store(b, rows.tile(b, _columns(b, rows.columns(b, x), op)), b.outputs[0], place)
-    return _outlined(b, op, limits)
+def softmax_operator(op: SoftmaxOp) -> str:
+    """The operator of Ascend IR."""
+    return "SoftmaxV2" if op.log is None else "LogSoftmaxV2"
 
 
-def _limits(blocks: int, length: int) -> ConstantOp:
-    """What the elements of the blocks of a row are at most: anything up to its end, the lowest number beyond."""
-    return constant(np.where(np.arange(blocks * C0) < length, -LOWEST, LOWEST).astype(np.float16))
+def _needs_limits(around: Around) -> bool:
+    """Whether something lies beyond the end of rows: pad lanes, or what steps have computed there."""
+    rows = row_tiles(around)
+    return rows.is_ragged and (rows.fractal or bool(around.before))
 
 
-def _outlined(b: KernelBuilder, op: SoftmaxOp, constants: Sequence[ConstantOp] = ()) -> Outlined:
-    name = "SoftmaxV2" if op.log is None else "LogSoftmaxV2"
-    return Outlined(b.kernel, [op.x, *(each.y for each in constants)], name, attributes(axes=[-1]), constants)
+def _limits(rows: RowTiles) -> ConstantOp:
+    """What the elements of a row are at most: anything up to its end, the lowest number beyond."""
+    return constant(np.where(np.arange(rows.padded) < rows.length, -LOWEST, LOWEST).astype(np.float16))
 
 
 def _columns(b: KernelBuilder, columns: SSAValue, op: SoftmaxOp) -> SSAValue:

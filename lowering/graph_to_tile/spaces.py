@@ -23,6 +23,7 @@ from xdsl.ir import SSAValue
 
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import BroadcastForm
+from ge.dialects.graph.fusing import NUMBERS_BYTES
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import gm_type
 from ge.lowering.graph_to_tile.builder import KernelBuilder
@@ -32,9 +33,6 @@ from ge.maths.tiling import deal_evenly
 
 SMALLEST_RUN = 64
 """Blocks below which a run is not shared among cores: 2 KiB, less than a transfer moves during its latency."""
-
-NUMBERS_BYTES = 1024
-"""What is left of the unified buffer for scalars, and for blocks that hold one number."""
 
 HARMLESS = 1.0
 """What lanes beyond the end of a tensor read as: every function is finite there."""

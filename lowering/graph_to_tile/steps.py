@@ -25,10 +25,17 @@ from ge.maths.layouts import C0
 
 def emit_steps(b: KernelBuilder, steps: Sequence[Operation], tiles: Mapping[SSAValue, SSAValue]) -> SSAValue:
     """Write steps on tiles of what they take from outside; the tile of the last one."""
+    return step_tiles(b, steps, tiles)[steps[-1].results[0]]
+
+
+def step_tiles(
+    b: KernelBuilder, steps: Sequence[Operation], tiles: Mapping[SSAValue, SSAValue]
+) -> dict[SSAValue, SSAValue]:
+    """Write steps on tiles of what they take from outside; these and the tiles of all steps."""
     known = dict(tiles)
     for step in steps:
         known[step.results[0]] = _emit_step(b, step, known)
-    return known[steps[-1].results[0]]
+    return known
 
 
 def _emit_step(b: KernelBuilder, step: Operation, tiles: Mapping[SSAValue, SSAValue]) -> SSAValue:
@@ -81,7 +88,7 @@ def _with_number(b: KernelBuilder, kind: BinaryKind, number: float, x: SSAValue,
         case BinaryKind.MIN:
             return b.scalar("mins", x, number)
         case _:
-            constant = b.constant(number, (1,) * (tile_type(x).rank - 1) + (C0,), f16)
+            constant = b.constant(number, (1,) * tile_type(x).rank, f16)
             return b.binary("div", constant, x) if number_first else b.binary("div", x, constant)
 
 

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ge.dialects.graph import main_function
-from ge.dialects.graph.fusing import lane_bytes
+from ge.dialects.graph import Conv2DOp, MatmulOp, main_function
+from ge.dialects.graph.fusing import Around, lane_bytes
 from ge.maths.layouts import C0
 from ge.passes.graph import report
 from ge.passes.graph.fusion_groups import FusionGroups
@@ -35,17 +35,22 @@ class AutofusePass(ModulePass):
 
     in seconds: `traffic` is the bytes of the operands and the result of a kernel in storage format, `bandwidth` that of
     the SoC from device memory (all cores), `launch` the time that one kernel launch takes. A value that only B reads is
-    thus saved twice, and an operand that both read, once. Joining never adds work on the vector unit.
+    thus saved twice, and an operand that both read, once. Joining never adds work on the vector unit. Of edges with the
+    same gain, those of a convolution or matrix product come first: the matrix unit works while the vector unit does the
+    steps.
 
     An edge is taken if the joined group is one kernel (`ge.dialects.graph.fusing`):
 
     1. elementwise operations on the same shape and format, with operands that spread as scalars, channels or rows;
-    2. after at most one anchor, a convolution or matrix product;
+    2. around at most one anchor: after a convolution or matrix product, before and after a softmax or a normalisation
+       of rows;
     3. with one result: a value between has no user outside, so no cycle can lead through other kernels;
-    4. with at most 8 operands and 32 steps, and tiles that fit into the unified buffer of the SoC twice.
+    4. with at most 8 operands and 32 steps, and tiles that fit into the unified buffer of the SoC twice; 16 rows of
+       them, where the anchor alone would have 16 there.
 
-    Left alone, as no kernel holds them together with others: reductions, softmax, pooling, movements of channels,
-    conversions of the storage format, and what runs on the host; a value with users in two groups; two anchors.
+    Left alone, as no kernel holds them together with others: pooling, movements of channels, conversions of the storage
+    format, and what runs on the host; a value with users in two groups; two anchors; steps before rows that do not fill
+    blocks, if they could make infinite numbers of what is beyond the end.
     Modules without storage formats are left alone: this runs after `propagate-layout`. No bit of the result changes.
     """
 
@@ -59,8 +64,8 @@ class AutofusePass(ModulePass):
         if not laid_out(block):
             return
         soc = load_soc(self.soc)
-        groups = FusionGroups(block)
-        apart = sorted(_edges(groups), key=lambda edge: gain(groups, *edge, soc), reverse=True)
+        groups = FusionGroups(block, soc)
+        apart = sorted(_edges(groups), key=lambda edge: (gain(groups, *edge, soc), _hides(groups, *edge)), reverse=True)
         while edge := next((edge for edge in apart if _obstacle(groups, *edge, soc) is None), None):
             groups.join(*edge)
             apart = [(producer, user) for producer, user in apart if groups.of(producer) is not groups.of(user)]
@@ -73,6 +78,12 @@ def gain(groups: FusionGroups, producer: Operation, user: Operation, soc: Soc) -
     """The seconds that joining the groups of two operations saves."""
     bandwidth = soc.ddr_rate * soc.cores * soc.clock_mhz * 1e6
     return groups.saved_bytes(producer, user) / bandwidth + soc.launch_us * 1e-6
+
+
+def _hides(groups: FusionGroups, producer: Operation, user: Operation) -> bool:
+    """Whether one of the groups is around an anchor that leaves the vector unit time for others."""
+    anchors = [Around.of(groups.of(each)).anchor for each in (producer, user)]
+    return any(isinstance(anchor, Conv2DOp | MatmulOp) for anchor in anchors)
 
 
 def _edges(groups: FusionGroups) -> Iterator[tuple[Operation, Operation]]:
@@ -89,5 +100,6 @@ def _obstacle(groups: FusionGroups, producer: Operation, user: Operation, soc: S
     """Why two groups stay apart; None if they are to be joined."""
     if (reason := groups.obstacle(producer, user)) is not None:
         return reason
-    needed = 2 * SMALLEST_TILE * lane_bytes(groups.joined(producer, user))
+    steps = groups.joined(producer, user)
+    needed = 2 * SMALLEST_TILE * lane_bytes(steps) if Around.of(steps).rule.rows is None else 0
     return None if needed <= soc.buffers["ub"] else f"two tiles of {needed // 2} bytes do not fit on the chip"

@@ -17,7 +17,6 @@ from ge.dialects.graph import (
     BatchNormOp,
     BinaryKind,
     BinaryOp,
-    CastOp,
     Conv2DOp,
     MatmulOp,
     UnaryKind,
@@ -207,7 +206,7 @@ def _scaled(op: Product, affine: Affine, new_ops: list[Operation]) -> tuple[SSAV
     return new_w.y, new_bias.y
 
 
-_NAMES: dict[type[Operation], str] = {Conv2DOp: "Conv2D", MatmulOp: "MatMul", BatchNormOp: "BatchNorm", CastOp: "Cast"}
+_NAMES: dict[type[Operation], str] = {Conv2DOp: "Conv2D", MatmulOp: "MatMul"}
 
 
 def describe(op: Operation) -> str:
@@ -218,7 +217,7 @@ def describe(op: Operation) -> str:
         return describe_activation(op.function)
     if isinstance(op, BinaryOp):
         return op.kind.data.capitalize()
-    return _NAMES[type(op)]
+    return "".join(word.capitalize() for word in op.name.removeprefix("graph.").split("_"))
 
 
 def describe_activation(function: ActivationAttr) -> str:

@@ -10,13 +10,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from ge.dialects.graph import BinaryKind, BinaryOp, UnaryOp, main_function
+from ge.dialects.graph import BinaryKind, BinaryOp, Conv2DOp, MatmulOp, UnaryOp, main_function
 from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.fusing import ANCHORS
 from ge.passes.graph import report
 from ge.passes.graph.epilogue import only_user
 from ge.passes.graph.fusion_groups import FusionGroups
 from ge.passes.graph.place import laid_out
+from ge.targets.ascend.soc import load_soc
 
 NAME = "fuse-conv-add"
 
@@ -46,11 +46,14 @@ class FuseConvAddPass(ModulePass):
 
     name = NAME
 
+    soc: str = "Ascend310P3"
+    """The SoC whose buffers are to hold what is joined."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         block = main_function(op).body.block
         if not laid_out(block):
             return
-        groups = FusionGroups(block)
+        groups = FusionGroups(block, load_soc(self.soc))
         for add in groups.candidates():
             if isinstance(add, BinaryOp) and add.kind.data is BinaryKind.ADD and shape_of(add.a) == shape_of(add.b):
                 _fuse(groups, add)
@@ -59,7 +62,7 @@ class FuseConvAddPass(ModulePass):
 
 def _fuse(groups: FusionGroups, add: BinaryOp) -> None:
     """Let a producer of one addition take it, and the activation after it."""
-    producers = [operand.owner for operand in add.operands if isinstance(operand.owner, ANCHORS)]
+    producers = [operand.owner for operand in add.operands if isinstance(operand.owner, Conv2DOp | MatmulOp)]
     for producer in sorted(producers, key=_work, reverse=True):
         if (reason := groups.obstacle(producer, add)) is not None:
             report.missed(NAME, producer, reason)

@@ -13,6 +13,7 @@ from ge.dialects.graph.fusing import ELEMENTWISE
 from ge.passes.graph import report
 from ge.passes.graph.fusion_groups import FusionGroups
 from ge.passes.graph.place import laid_out
+from ge.targets.ascend.soc import load_soc
 
 NAME = "fuse-elementwise"
 
@@ -38,11 +39,14 @@ class FuseElementwisePass(ModulePass):
 
     name = NAME
 
+    soc: str = "Ascend310P3"
+    """The SoC whose buffers are to hold what is joined."""
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         block = main_function(op).body.block
         if not laid_out(block):
             return
-        groups = FusionGroups(block)
+        groups = FusionGroups(block, load_soc(self.soc))
         for user in reversed(groups.candidates()):  # so that all users of a value are in a tree before it is asked for
             for operand in dict.fromkeys(user.operands):
                 producer = operand.owner

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ge.dialects.graph import FusionOp, YieldOp
-from ge.dialects.graph.fusing import ANCHORS, ELEMENTWISE, fusion_obstacle, outside_operands, tile_operands
+from ge.dialects.graph.fusing import Around, fusion_obstacle, is_step, outside_operands, tile_operands
 from ge.dialects.om.values import value_bytes
 from ge.ir.locations import fused_loc
 from ge.ir.rewriting import replace_value
 from ge.passes.graph import report
 from ge.passes.graph.epilogue import describe
+from ge.targets.ascend.soc import Soc
 
 
 class FusionGroups:
@@ -21,8 +22,10 @@ class FusionGroups:
     Fusions are open while groups change: their steps lie in the block. :meth:`close` makes fusions of all groups.
     """
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, soc: Soc) -> None:
         self.block = block
+        self.soc = soc
+        """The chip that is to hold each group."""
         self._group: dict[Operation, list[Operation]] = {}
         self._closed: list[list[Operation]] = []
         """Groups that were fusions before."""
@@ -43,21 +46,21 @@ class FusionGroups:
         return steps
 
     def of(self, op: Operation) -> list[Operation]:
-        """The steps of the group of an operation: an anchor first, then in program order."""
+        """The steps of the group of an operation, in the order of the kernel."""
         return self._group.setdefault(op, [op])
 
     def candidates(self) -> list[Operation]:
         """The operations that may be steps, in program order."""
-        return [op for op in self.block.ops if isinstance(op, (*ANCHORS, *ELEMENTWISE))]
+        return [op for op in self.block.ops if is_step(op)]
 
     def joined(self, producer: Operation, user: Operation) -> list[Operation]:
-        """The steps of the groups of two operations together."""
+        """The steps of the groups of two operations together: what makes the anchor's operand, it, and the others."""
         steps = {*self.of(producer), *self.of(user)}
-        return sorted(steps, key=lambda step: (not isinstance(step, ANCHORS), self._position[step]))
+        return Around.of(sorted(steps, key=self._position.__getitem__)).steps
 
     def obstacle(self, producer: Operation, user: Operation) -> str | None:
         """Why the groups of two operations cannot be joined; None if they can."""
-        return fusion_obstacle(self.joined(producer, user))
+        return fusion_obstacle(self.joined(producer, user), self.soc.buffers["ub"])
 
     def join(self, producer: Operation, user: Operation) -> None:
         """Join the groups of two operations."""
@@ -73,7 +76,7 @@ class FusionGroups:
         """Make a fusion of every group of more than one step, and report those that are new."""
         groups = {id(steps): steps for steps in self._group.values() if len(steps) > 1}
         for steps in groups.values():
-            text = f"Fuse {' + '.join(map(describe, steps))} -> Fused{describe(steps[0])}"
+            text = f"Fuse {' + '.join(map(describe, steps))} -> Fused{describe(Around.of(steps).anchor or steps[0])}"
             fusion = make_fusion(steps)
             if steps not in self._closed:
                 report.fused(rule, text, fusion)

@@ -29,12 +29,13 @@ Constant = Callable[[Array], SSAValue]
 
 NC1HWC0, NZ = "NC1HWC0", "FRACTAL_NZ"
 RELU = ActivationAttr("relu")
+UB = cube_kernels.LARGE.buffers["ub"]
 
 
 def fuse(*steps: Operation) -> FusionOp:
     """The fusion of operations that follow each other."""
     Block(list(steps))
-    assert fusion_obstacle(steps) is None
+    assert fusion_obstacle(steps, UB) is None
     return make_fusion(steps)
 
 
@@ -246,14 +247,14 @@ def test_convolutions_of_resnet_keep_their_cores_busy(check: Check, value: Value
 
 def obstacle_of(*steps: Operation) -> str | None:
     Block(list(steps))
-    return fusion_obstacle(steps)
+    return fusion_obstacle(steps, UB)
 
 
 def test_what_one_kernel_cannot_hold(value: Value) -> None:
     shape = (1, 32, 6, 6)
     y = conv(value, shape, 32)
     z = conv(value, shape, 32)
-    assert obstacle_of(y, z, BinaryOp("add", y.y, z.y)) == "a convolution or matrix product is the first step, if any"
+    assert obstacle_of(y, z, BinaryOp("add", y.y, z.y)) == "graph.conv2d and graph.conv2d share no kernel"
 
     relu = UnaryOp(value(shape, NC1HWC0), "relu")
     y = Conv2DOp(relu.y, constant(np.ones((32, 32, 1, 1), np.float16), "FRACTAL_Z").y)

@@ -293,10 +293,13 @@ def test_scaled_weights(lower: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("network", "kernels"), [(residual, 1), (inverted_residual, 1), (squeeze_and_excite, 0), (transformer_mlp, 1)]
+    ("network", "kernels"), [(residual, 1), (inverted_residual, 1), (squeeze_and_excite, 0), (transformer_mlp, 2)]
 )
 def test_what_joins_in_networks(network: Network, kernels: int) -> None:
-    """The sum at the end of a block joins; a gate is computed from all of the map that it scales, and joins nothing."""
+    """The sum at the end of a block joins, and the conversion after a softmax.
+
+    A gate is computed from all of the map that it scales, and joins nothing.
+    """
     module = check(build(network), *FUSIONS, *DEVICE, "autofuse", tolerance=F16)
     assert count(module, FusionOp) == kernels
 

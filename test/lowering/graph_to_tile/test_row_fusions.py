@@ -1,0 +1,251 @@
+"""Elementwise steps around softmax and normalisations of rows give, bit for bit, what kernels of their own give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import cube_kernels
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import f16, f32
+from xdsl.ir import Block, Operation, SSAValue
+
+from ge.dialects.graph import ActivationAttr, BinaryOp, CastOp, ConstantOp, LayerNormOp, SoftmaxOp, UnaryOp
+from ge.dialects.graph.base import shape_of, tensor
+from ge.dialects.graph.constants import constant, stored_type
+from ge.dialects.graph.fusing import Around, fusion_obstacle, outside_operands
+from ge.dialects.tile.meaning import run_kernel
+from ge.dialects.tile.structure import KernelOp
+from ge.ir.attributes import layout_of
+from ge.ir.constants import Array, array_of, numpy_dtype
+from ge.lowering.graph_to_tile.convert_graph_to_tile import LOWERINGS
+from ge.lowering.graph_to_tile.outline import Outlined, Target
+from ge.maths.layouts import ND_FORMATS, pack
+from ge.passes.graph.fusion_groups import make_fusion
+from ge.targets.ascend.soc import Soc
+
+Check = Any
+Shape = tuple[int, ...]
+Case = Callable[[Shape, str], list[Operation]]
+"""The steps of a fusion on tensors of a shape and format."""
+
+ND, NZ = "ND", "FRACTAL_NZ"
+LARGE = cube_kernels.LARGE
+SMALL = replace(LARGE, cores=3, buffers={**LARGE.buffers, "ub": 1 << 15})
+"""A chip that needs many tiles."""
+
+HOSTILE = np.array([0.0, -0.0, 65504, -65504, np.inf, -np.inf, np.nan, 6e-8, 1, -2047.5])
+value = cube_kernels.value
+
+
+def number(value: float) -> SSAValue:
+    return constant(np.array(value, np.float16)).y
+
+
+def layer_norm(x: SSAValue) -> LayerNormOp:
+    length = shape_of(x)[-1]
+    random = np.random.default_rng(length)
+    vectors = (cube_kernels.vector(random.standard_normal(length)) for _ in range(2))
+    return LayerNormOp(x, *vectors, epsilon=1e-5)
+
+
+def softmax(x: SSAValue) -> SoftmaxOp:
+    return SoftmaxOp(x, -1)
+
+
+Rows = Callable[[SSAValue], SoftmaxOp | LayerNormOp]
+
+
+# Fusions: each gives steps in the order of a program
+
+
+def masked_scores(shape: Shape, format: str, rows: Rows = softmax) -> list[Operation]:
+    """x / 8 + mask, one matrix for all, and the rows of that; x · 0.125 where a division is not for pad lanes."""
+    kind, factor = ("div", 8.0) if format == ND else ("mul", 0.125)
+    scaled = BinaryOp(kind, value(shape, format), number(factor))
+    total = BinaryOp("add", scaled.y, value(shape[-2:], format))
+    return [scaled, total, rows(total.y)]
+
+
+def matrices_in_turn(shape: Shape, format: str, rows: Rows = softmax) -> list[Operation]:
+    """A matrix for each head, the same for all windows, before and after."""
+    total = BinaryOp("add", value((1, *shape[1:]), format), value(shape, format))
+    anchor = rows(total.y)
+    return [total, anchor, BinaryOp("mul", anchor.y, value(shape[1:], format))]
+
+
+def residual(shape: Shape, format: str, rows: Rows = softmax) -> list[Operation]:
+    total = BinaryOp("add", value(shape, format), value(shape, format), activation=ActivationAttr("relu"))
+    return [total, rows(total.y)]
+
+
+def epilogue(shape: Shape, format: str, rows: Rows = softmax) -> list[Operation]:
+    """Scale, shift and activation after the rows, and a tensor that has a step of its own first."""
+    other = UnaryOp(value(shape, format), "abs")
+    anchor = rows(value(shape, format))
+    scaled = BinaryOp("mul", anchor.y, number(-3.0))
+    shifted = BinaryOp("sub", value((1,)), scaled.y)
+    return [other, anchor, scaled, shifted, BinaryOp("max", shifted.y, other.y)]
+
+
+def rows_as_operands(shape: Shape, format: str, rows: Rows = softmax) -> list[Operation]:
+    scaled = BinaryOp("mul", value(shape, format), value(shape[-1:], format))
+    anchor = rows(scaled.y)
+    return [scaled, anchor, BinaryOp("add", anchor.y, value((1, shape[-1]), format))]
+
+
+def read_again(shape: Shape, format: str, rows: Rows = softmax) -> list[Operation]:
+    """(rows(s)·s + a) where s = a + b: values from before are read after."""
+    a = value(shape, format)
+    total = BinaryOp("add", a, value(shape, format))
+    anchor = rows(total.y)
+    product = BinaryOp("mul", anchor.y, total.y)
+    return [total, anchor, product, BinaryOp("add", product.y, a)]
+
+
+def own_operand_again(shape: Shape, format: str, rows: Rows = softmax) -> list[Operation]:
+    anchor = rows(value(shape, format))
+    return [anchor, BinaryOp("add", anchor.y, anchor.x)]
+
+
+def casts(shape: Shape, format: str, rows: Rows = softmax) -> list[Operation]:
+    half = CastOp(value(shape, format, np.float32), f16)
+    anchor = rows(half.y)
+    swish = UnaryOp(anchor.y, "swish")
+    return [half, anchor, swish, CastOp(swish.y, f32)]
+
+
+def logarithm(shape: Shape, format: str) -> list[Operation]:
+    bounded = UnaryOp(value(shape, format), ActivationAttr("clip", -50, 60000))
+    anchor = SoftmaxOp(bounded.y, -1, log=True)
+    return [bounded, anchor, UnaryOp(anchor.y, "neg")]
+
+
+CASES: list[Case] = [masked_scores, matrices_in_turn, residual, epilogue, read_again, own_operand_again, casts]
+
+
+# Running them
+
+
+def hostile(operand: SSAValue, random: np.random.Generator) -> Array:
+    """An operand in storage order: rows of all scales, single hostile numbers, rows of only one of them.
+
+    Pad lanes are finite, as everywhere.
+    """
+    shape, type = shape_of(operand), tensor(operand)
+    array = random.standard_normal(shape) * random.choice([0.1, 3, 100, 30000], (*shape[:-1], 1))
+    array = np.where(random.random(shape) < 0.03, random.choice(HOSTILE, shape), array)
+    whole_rows = random.random((*shape[:-1], 1)) < 0.2
+    array = np.where(whole_rows, random.choice(HOSTILE, (*shape[:-1], 1)), array)
+    array = np.clip(array, -65504, 65504) if random.random() < 0.5 else array
+    with np.errstate(over="ignore"):
+        array = array.astype(numpy_dtype(type.element_type))
+    format = layout_of(type)
+    stored = pack(array, format)
+    if format in ND_FORMATS:
+        return stored
+    is_pad = pack(np.ones(shape, bool), format) == 0
+    rubbish = random.choice([9.0, -3.5, 0.0, 65504, -65504], stored.shape)
+    return np.where(is_pad, rubbish, stored).astype(stored.dtype)
+
+
+def stored(operand: SSAValue, known: dict[SSAValue, Array]) -> Array:
+    owner = operand.owner
+    return array_of(owner.value, stored_type(tensor(operand))) if isinstance(owner, ConstantOp) else known[operand]
+
+
+Run = Callable[[KernelOp, Sequence[Array]], Array]
+
+
+def as_tiles(kernel: KernelOp, arrays: Sequence[Array]) -> Array:
+    (result,) = run_kernel(kernel, arrays, spoil=True)
+    return result
+
+
+def simulated(soc: Soc) -> Run:
+    def run(kernel: KernelOp, arrays: Sequence[Array]) -> Array:
+        (result,) = cube_kernels.simulate(cube_kernels.lowered(kernel, soc), kernel, arrays, soc).outputs
+        return result
+
+    return run
+
+
+def results(steps: Sequence[Operation], known: dict[SSAValue, Array], target: Target, run: Run) -> Array:
+    """The result of kernels that run one after another."""
+    known = dict(known)
+    for step in steps:
+        outlined = LOWERINGS[type(step)](step, target)
+        known[step.results[0]] = run(outlined.kernel, [stored(operand, known) for operand in outlined.inputs])
+    return known[steps[-1].results[0]]
+
+
+def bits(array: Array) -> Array:
+    """The bits of numbers; all NaN are one."""
+    return np.where(np.isnan(array), np.nan, array).reshape(-1).view(f"u{array.dtype.itemsize}")
+
+
+def check_bits(steps: list[Operation], target: Target, run: Run, seed: int = 0) -> Outlined:
+    """A fusion and its operations alone give the same bits, pad lanes included."""
+    Block(list(steps))
+    assert fusion_obstacle(steps, target.ub) is None
+    random = np.random.default_rng(seed)
+    known = {operand: hostile(operand, random) for operand in outside_operands(steps)}
+    want = results(steps, known, target, run)
+    fusion = make_fusion(Around.of(steps).steps)
+    outlined = LOWERINGS[type(fusion)](fusion, target)
+    got = run(outlined.kernel, [stored(operand, known) for operand in outlined.inputs])
+    np.testing.assert_array_equal(bits(got), bits(want))
+    return outlined
+
+
+def shapes(case: Case, length: int) -> list[Shape]:
+    """Rows of a length: one, a few, many, in images of less and more than 16."""
+    leading = [(1, 3, 20), (2, 3, 16), (2, 1, 2)] if case in IN_MATRICES else [(1,), (5,), (70,)]
+    return [(*each, length) for each in leading]
+
+
+IN_MATRICES = (masked_scores, matrices_in_turn)
+
+
+@pytest.mark.parametrize("length", [1, 15, 16, 17, 33, 128])
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
+@pytest.mark.parametrize("format", [ND, NZ])
+def test_softmax(format: str, case: Case, length: int) -> None:
+    for seed, shape in enumerate(shapes(case, length)):
+        check_bits(case(shape, format), Target(LARGE), as_tiles, seed)
+
+
+@pytest.mark.parametrize("case", [*CASES, rows_as_operands], ids=lambda case: case.__name__)
+@pytest.mark.parametrize(("format", "length"), [(ND, 15), (ND, 16), (ND, 33), (ND, 240), (NZ, 16), (NZ, 240)])
+def test_layer_norm(format: str, length: int, case: Any) -> None:
+    if case is rows_as_operands and format == NZ:
+        case = residual
+    for seed, shape in enumerate(shapes(case, length)):
+        if length % 16 == 0 or shape[:-1] != (1,):
+            check_bits(case(shape, format, layer_norm), Target(LARGE), as_tiles, seed)
+
+
+@pytest.mark.parametrize("length", [1000, 1008])
+@pytest.mark.parametrize("case", [*CASES, rows_as_operands, logarithm], ids=lambda case: case.__name__)
+def test_rows_one_at_a_time(case: Any, length: int) -> None:
+    """Rows of which 16 do not fit; those that do not fill blocks have limits."""
+    for rows in (softmax, layer_norm):
+        if (rows is layer_norm) > (length % 16 == 0 and case is not logarithm):
+            continue
+        more = () if case is logarithm else (rows,)
+        for seed, shape in enumerate([(1, 2, 3, length), (1, 1, 1, length)]):
+            check_bits(case(shape, ND, *more), Target(LARGE), as_tiles, seed)
+
+
+@pytest.mark.parametrize("rows", [softmax, layer_norm])
+@pytest.mark.parametrize("case", [*CASES, rows_as_operands], ids=lambda case: case.__name__)
+@pytest.mark.parametrize("format", [ND, NZ])
+def test_on_the_simulator(format: str, case: Any, rows: Rows) -> None:
+    """In strict mode, in many tiles."""
+    if case is rows_as_operands and format == NZ:
+        case = logarithm
+    shape = (1, 3, 20, 17 if rows is softmax and case is not rows_as_operands else 32)
+    steps = case(shape, format) if case is logarithm else case(shape, format, rows)
+    check_bits(steps, Target(SMALL), simulated(SMALL))

@@ -3,10 +3,10 @@
 | module | what |
 |---|---|
 | `attributes` | kinds of functions, the activation attribute |
-| `compute`, `normalization`, `movement`, `program` | the operations |
+| `compute`, `normalization`, `reduction`, `movement`, `program` | the operations |
 | `streams` | the events of a device program, and what they order |
 | `shapes` | one shape function per operation, on plain tuples |
-| `capabilities` | what the AI Core has kernels for; `row_kernels`, `movement_kernels`: of rows, of movements |
+| `capabilities` | what the AI Core has kernels for, with `row_kernels`, `reduction_kernels`, `movement_kernels` |
 | `fusing` | what of it fits into one kernel |
 | `meaning` | evaluation with NumPy |
 
@@ -22,6 +22,8 @@ from ge.dialects.graph.attributes import (
     BinaryKindAttr,
     PoolKind,
     PoolKindAttr,
+    ReduceKind,
+    ReduceKindAttr,
     UnaryKind,
     UnaryKindAttr,
 )
@@ -50,6 +52,7 @@ from ge.dialects.graph.program import (
     main_function,
     output_names,
 )
+from ge.dialects.graph.reduction import ReduceOp
 from ge.dialects.graph.streams import STREAM_OPS, RecordOp, WaitOp
 from ge.ir.notes import NotedDialect
 
@@ -76,6 +79,8 @@ __all__ = [
     "PoolKind",
     "PoolKindAttr",
     "RecordOp",
+    "ReduceKind",
+    "ReduceOp",
     "ReshapeOp",
     "SliceOp",
     "SoftmaxOp",
@@ -94,7 +99,7 @@ __all__ = [
 
 Graph = NotedDialect(
     "graph",
-    [*PROGRAM_OPS, *STREAM_OPS, *COMPUTE_OPS, *NORMALIZATION_OPS, *MOVEMENT_OPS],
-    [ActivationAttr, UnaryKindAttr, BinaryKindAttr, PoolKindAttr],
+    [*PROGRAM_OPS, *STREAM_OPS, *COMPUTE_OPS, *NORMALIZATION_OPS, ReduceOp, *MOVEMENT_OPS],
+    [ActivationAttr, UnaryKindAttr, BinaryKindAttr, PoolKindAttr, ReduceKindAttr],
     NOTES,
 )

@@ -1,4 +1,4 @@
-"""Kinds of elementwise functions and of pooling, and the activation of a fused operation."""
+"""Kinds of elementwise functions, of pooling and of reductions, and the activation of a fused operation."""
 
 from __future__ import annotations
 
@@ -107,6 +107,16 @@ class PoolKind(StrEnum):
     AVERAGE = auto()
 
 
+class ReduceKind(StrEnum):
+    """What combines elements into one; `sum_square` is the sum of their squares."""
+
+    SUM = auto()
+    MEAN = auto()
+    MAX = auto()
+    MIN = auto()
+    SUM_SQUARE = auto()
+
+
 @irdl_attr_definition
 class UnaryKindAttr(EnumAttribute[UnaryKind], SpacedOpaqueSyntaxAttribute):
     """The kind of a `graph.unary`."""
@@ -126,6 +136,13 @@ class PoolKindAttr(EnumAttribute[PoolKind], SpacedOpaqueSyntaxAttribute):
     """The kind of a `graph.pool2d`."""
 
     name = "graph.pool_kind"
+
+
+@irdl_attr_definition
+class ReduceKindAttr(EnumAttribute[ReduceKind], SpacedOpaqueSyntaxAttribute):
+    """The kind of a `graph.reduce`."""
+
+    name = "graph.reduce_kind"
 
 
 @irdl_attr_definition

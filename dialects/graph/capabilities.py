@@ -5,7 +5,7 @@
   those.
 * :func:`kernel_formats` lists the storage formats that its kernels take, best first.
 
-`row_kernels` and `movement_kernels` say it of operations on rows and of movements.
+`row_kernels`, `reduction_kernels` and `movement_kernels` say it of operations on rows, of reductions and of movements.
 
 The passes move what has no kernel to the host, and the lowering to `tile` has a kernel for everything that remains.
 """
@@ -44,6 +44,8 @@ from ge.dialects.graph.movement_kernels import (
 )
 from ge.dialects.graph.normalization import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp
 from ge.dialects.graph.program import ConstantOp, HostOp, LaunchOp
+from ge.dialects.graph.reduction import ReduceOp
+from ge.dialects.graph.reduction_kernels import reduce_formats, reduce_obstacle
 from ge.dialects.graph.row_kernels import layer_norm_obstacle, row_formats, softmax_obstacle
 from ge.dialects.graph.shapes import Shape
 from ge.ir.attributes import layout_of
@@ -294,6 +296,7 @@ _CHECKS: dict[type[Operation], Callable[[Any], str | None]] = {
     BinaryOp: _binary,
     SoftmaxOp: softmax_obstacle,
     LayerNormOp: layer_norm_obstacle,
+    ReduceOp: reduce_obstacle,
     ConcatOp: concat_obstacle,
     SliceOp: slice_obstacle,
     GatherChannelsOp: gather_obstacle,
@@ -316,6 +319,7 @@ _FORMATS: dict[type[Operation], Callable[[Any], Sequence[Formats]]] = {
     BinaryOp: lambda op: _alike(op, op.kind.data),
     SoftmaxOp: lambda op: _of_rows(op, row_formats(op, ragged=True)),
     LayerNormOp: lambda op: _of_rows(op, row_formats(op, ragged=False)),
+    ReduceOp: lambda op: [Formats((source,), result) for source, result in reduce_formats(op)],
     ConcatOp: lambda op: _of_all(op, ["NC1HWC0"] if joins_channels(op) else concat_formats(op)),
     SliceOp: lambda op: _of_all(op, slice_formats(op)),
     GatherChannelsOp: lambda op: [Formats(("NC1HWC0",) * len(op.operands), "NC1HWC0")],

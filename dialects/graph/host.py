@@ -13,13 +13,14 @@ import numpy as np
 from xdsl.dialects.builtin import Float16Type, Float32Type, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from ge.dialects.graph.attributes import ActivationAttr, BinaryKind, PoolKind, UnaryKind
+from ge.dialects.graph.attributes import ActivationAttr, BinaryKind, PoolKind, ReduceKind, UnaryKind
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, Pool2DOp, UnaryOp
 from ge.dialects.graph.constants import constant_array, dtype_of
 from ge.dialects.graph.movement import CastOp, ConcatOp, GatherChannelsOp, ReshapeOp, SliceOp, TransposeOp
 from ge.dialects.graph.normalization import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp
 from ge.dialects.graph.program import ConstantOp, HostOp, YieldOp
+from ge.dialects.graph.reduction import ReduceOp
 from ge.dialects.onnx import (
     ABSENT,
     Constant,
@@ -174,6 +175,15 @@ ONNX_BINARY: dict[BinaryKind, str] = {
 }
 """Binary functions by their ONNX operators."""
 
+ONNX_REDUCE: dict[ReduceKind, str] = {
+    ReduceKind.SUM: "ReduceSum",
+    ReduceKind.MEAN: "ReduceMean",
+    ReduceKind.MAX: "ReduceMax",
+    ReduceKind.MIN: "ReduceMin",
+    ReduceKind.SUM_SQUARE: "ReduceSumSquare",
+}
+"""Reductions by their ONNX operators."""
+
 ONNX_TYPE_CODES = {Float32Type: 1, Float16Type: 10}
 """`TensorProto.DataType` of the element types that `graph.cast` converts between."""
 
@@ -271,6 +281,11 @@ def _lrn(region: HostRegion, op: LrnOp) -> SSAValue:
     return region.onnx("LRN", [region.inside(op.x)], op.y.type, attributes)
 
 
+def _reduce(region: HostRegion, op: ReduceOp) -> SSAValue:
+    axes = region.constant(np.asarray(op.axes.get_values(), np.int64))
+    return region.onnx(ONNX_REDUCE[op.kind.data], [region.inside(op.x), axes], op.y.type, {"keepdims": 1})
+
+
 def _concat(region: HostRegion, op: ConcatOp) -> SSAValue:
     return region.onnx("Concat", [region.inside(x) for x in op.xs], op.y.type, {"axis": op.axis.value.data})
 
@@ -320,6 +335,7 @@ _EQUIVALENTS: dict[type[Operation], Callable[[HostRegion, Any], SSAValue]] = {
     SoftmaxOp: _softmax,
     LayerNormOp: _layer_norm,
     LrnOp: _lrn,
+    ReduceOp: _reduce,
     ConcatOp: _concat,
     SliceOp: _slice,
     GatherChannelsOp: _gather_channels,

@@ -42,6 +42,7 @@ from ge.dialects.graph.program import (
     main_function,
     output_names,
 )
+from ge.dialects.graph.reduction import ReduceOp
 from ge.dialects.graph.streams import RecordOp, WaitOp, program_steps
 from ge.ir.attributes import layout_of
 from ge.ir.constants import Array, numpy_dtype
@@ -225,6 +226,7 @@ _COMPUTES: dict[type[Operation], Callable[[Any, Sequence[Array]], Array]] = {
     LrnOp: lambda op, xs: _lrn(op, xs[0]),
     LayerNormOp: lambda op, xs: numerics.layer_norm(xs[0], xs[1], xs[2], op.epsilon.value.data),
     SoftmaxOp: lambda op, xs: numerics.softmax(xs[0], op.axis.value.data, op.log is not None),
+    ReduceOp: lambda op, xs: numerics.reduce(op.kind.data, xs[0], op.axes.get_values()),
     UnaryOp: lambda op, xs: numerics.unary(xs[0], op.function),
     BinaryOp: lambda op, xs: _activate(numerics.binary(op.kind.data, xs[0], xs[1]), op),
 }

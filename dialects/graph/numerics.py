@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ge.dialects.graph.attributes import ActivationAttr, BinaryKind, PoolKind, UnaryKind
+from ge.dialects.graph.attributes import ActivationAttr, BinaryKind, PoolKind, ReduceKind, UnaryKind
 from ge.dialects.graph.shapes import window_positions
 from ge.ir.constants import Array
 from ge.maths.layouts import ceil_div
@@ -233,6 +233,22 @@ def binary(kind: BinaryKind, a: Array, b: Array) -> Array:
     """`kind` of each pair of elements, without warnings for what overflows or is undefined."""
     with np.errstate(all="ignore"):
         return BINARY[kind](a, b)
+
+
+REDUCE: dict[ReduceKind, Callable[[Array, tuple[int, ...]], Array]] = {
+    ReduceKind.SUM: lambda x, axes: x.sum(axis=axes, keepdims=True),
+    ReduceKind.MEAN: lambda x, axes: x.mean(axis=axes, keepdims=True),
+    ReduceKind.MAX: lambda x, axes: x.max(axis=axes, keepdims=True),
+    ReduceKind.MIN: lambda x, axes: x.min(axis=axes, keepdims=True),
+    ReduceKind.SUM_SQUARE: lambda x, axes: np.square(x).sum(axis=axes, keepdims=True),
+}
+"""Each reduction over axes, which stay with size 1."""
+
+
+def reduce(kind: ReduceKind, x: Array, axes: Sequence[int]) -> Array:
+    """`kind` of the elements along `axes`, without warnings for what overflows or is undefined."""
+    with np.errstate(all="ignore"):
+        return REDUCE[kind](x, tuple(axes))
 
 
 def gather_channels(xs: Sequence[Array], indices: Sequence[int]) -> Array:

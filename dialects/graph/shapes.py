@@ -146,6 +146,13 @@ def axis_of(x: Shape, axis: int) -> Shape:
     return x
 
 
+def reduce(x: Shape, axes: Sequence[int]) -> Shape:
+    """`x` with size 1 along `axes`, which are counted from the front, in order, each once."""
+    if not axes or list(axes) != sorted({*axes}) or axes[0] < 0 or axes[-1] >= len(x):
+        raise ValueError(f"axes {list(axes)} are not some of the {len(x)} dimensions in order")
+    return tuple(1 if axis in axes else size for axis, size in enumerate(x))
+
+
 def concat(shapes: Sequence[Shape], axis: int) -> Shape:
     """`shapes`, equal but for `axis`, laid end to end along it."""
     first = axis_of(shapes[0], axis)

@@ -30,6 +30,7 @@ from ge.lowering.graph_to_tile.layer_norm import lower_layer_norm
 from ge.lowering.graph_to_tile.matmul import lower_matmul
 from ge.lowering.graph_to_tile.outline import Lowering, Outlined, Target, check_covered, no_kernel
 from ge.lowering.graph_to_tile.pooling import lower_pool2d
+from ge.lowering.graph_to_tile.reduce import lower_reduce
 from ge.lowering.graph_to_tile.softmax import lower_softmax
 from ge.lowering.graph_to_tile.trans_data import keeps_bytes, lower_trans_data
 from ge.lowering.graph_to_tile.transpose import lower_transpose
@@ -48,6 +49,7 @@ LOWERINGS: Mapping[type[Operation], Lowering] = {
     graph.CastOp: lower_cast,
     graph.SoftmaxOp: lower_softmax,
     graph.LayerNormOp: lower_layer_norm,
+    graph.ReduceOp: lower_reduce,
     graph.ConcatOp: lower_concat,
     graph.SliceOp: lower_slice,
     graph.GatherChannelsOp: lower_gather_channels,

@@ -17,7 +17,7 @@ from ge.dialects.onnx.functions import inline_functions
 from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.ir.rewriting import erase_if_unused, permit, replace
-from ge.lowering.onnx_to_graph import convolution, elementwise, matmul, normalization, pooling, shape_ops
+from ge.lowering.onnx_to_graph import convolution, elementwise, matmul, normalization, pooling, reductions, shape_ops
 from ge.lowering.onnx_to_graph.host import move_to_host, refuse_custom
 from ge.lowering.onnx_to_graph.padding import merge_pads
 from ge.lowering.onnx_to_graph.rules import Emitter, Rules
@@ -25,6 +25,7 @@ from ge.lowering.onnx_to_graph.rules import Emitter, Rules
 RULES: Rules = {
     **convolution.RULES,
     **pooling.RULES,
+    **reductions.RULES,
     **elementwise.RULES,
     **matmul.RULES,
     **normalization.RULES,

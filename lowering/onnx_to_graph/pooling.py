@@ -1,4 +1,4 @@
-"""Pooling, global pooling, and reductions over whole feature maps, which are global pooling."""
+"""Pooling and global pooling."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ge.dialects.graph.attributes import PoolKind
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.compute import Pool2DOp
 from ge.dialects.onnx import OnnxOp
-from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rule, Rules, axis_of, feature, known_ints
+from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rule, Rules, feature
 from ge.lowering.onnx_to_graph.windows import as_plane, from_plane, window_of
 
 
@@ -59,26 +59,9 @@ def pool_all(emit: Emitter, kind: PoolKind, x: SSAValue) -> SSAValue:
     return emit.add(Pool2DOp(emit.reshape(x, (n, c, *plane)), kind, plane))
 
 
-def _reduce(kind: PoolKind) -> Rule:
-    def rule(op: OnnxOp, emit: Emitter) -> Results:
-        """ReduceMean and ReduceMax over exactly the dimensions behind the channels, which are constant."""
-        x, axes = feature(op, "data"), known_ints(op.operand("axes"))
-        if x is None or axes is None:
-            return None
-        rank = len(shape_of(x))
-        if rank < 3 or sorted(axis_of(axis, rank) for axis in axes) != list(range(2, rank)):
-            return None
-        ones = (1,) * (rank - 2) if op.attribute("keepdims") else ()
-        return emit.reshape(pool_all(emit, kind, x), (*shape_of(x)[:2], *ones))
-
-    return rule
-
-
 RULES: Rules = {
     "MaxPool": _pool(PoolKind.MAX),
     "AveragePool": _pool(PoolKind.AVERAGE),
     "GlobalMaxPool": _global_pool(PoolKind.MAX),
     "GlobalAveragePool": _global_pool(PoolKind.AVERAGE),
-    "ReduceMax": _reduce(PoolKind.MAX),
-    "ReduceMean": _reduce(PoolKind.AVERAGE),
 }

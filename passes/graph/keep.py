@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import f16
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from ge.dialects.graph import BinaryOp, Conv2DOp, MatmulOp, UnaryKind, UnaryOp
+from ge.dialects.graph import BinaryOp, Conv2DOp, MatmulOp, ReduceKind, ReduceOp, UnaryKind, UnaryOp
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.host import has_equivalent, host_equivalent
 from ge.dialects.onnx.ops import OP_CLASSES
@@ -29,8 +29,11 @@ PRECISION_MODES: tuple[str, ...] = get_args(Mode)
 TOO_WIDE = frozenset({UnaryKind.EXP, UnaryKind.SQUARE, UnaryKind.POWER, UnaryKind.RECIPROCAL, UnaryKind.RSQRT})
 """Functions that give more than 65504, or less than float16 can tell from 0, for operands as networks have them.
 
-Sums, means and softmax need not be here: their kernels sum in float32, and their results are as large as operands.
+Means and softmax need not be here: their kernels sum in float32, and their results are as large as operands.
 """
+
+TOO_LARGE = frozenset({ReduceKind.SUM, ReduceKind.SUM_SQUARE})
+"""Reductions that give more than 65504 where there are many operands; their kernels sum in float32, too."""
 
 TYPE_PREFIX = "OpType::"
 """What a line of a keep file begins with that names a type of operators and not a node."""
@@ -95,6 +98,8 @@ def _is_too_wide(op: Operation) -> bool:
     match op:
         case UnaryOp():
             return op.kind in TOO_WIDE
+        case ReduceOp():
+            return op.kind.data in TOO_LARGE
         case Conv2DOp() | MatmulOp() | BinaryOp():
             return op.activation is not None and op.activation.kind in TOO_WIDE
         case _:

@@ -182,6 +182,38 @@ func.func @main(%x: tensor<3x8xf16>, %s: tensor<8xf32>, %b: tensor<1xf32>) {
 // -----
 
 func.func @main(%x: tensor<3x8xf16>) {
+  // expected-error@+1 {{axes [1, 0] are not some of the 2 dimensions in order}}
+  %0 = graph.reduce sum %x axes [1, 0] : (tensor<3x8xf16>) -> tensor<1x1xf16>
+  func.return
+}
+
+// -----
+
+func.func @main(%x: tensor<3x8xf16>) {
+  // expected-error@+1 {{axes [-1] are not some of the 2 dimensions in order}}
+  %0 = graph.reduce max %x axes [-1] : (tensor<3x8xf16>) -> tensor<3x1xf16>
+  func.return
+}
+
+// -----
+
+func.func @main(%x: tensor<3x8xf16>) {
+  // expected-error@+1 {{axes [] are not some of the 2 dimensions in order}}
+  %0 = graph.reduce max %x axes [] : (tensor<3x8xf16>) -> tensor<3x8xf16>
+  func.return
+}
+
+// -----
+
+func.func @main(%x: tensor<3x8xf16>) {
+  // expected-error@+1 {{the result has shape [3], but must have [3, 1]}}
+  %0 = graph.reduce mean %x axes [1] : (tensor<3x8xf16>) -> tensor<3xf16>
+  func.return
+}
+
+// -----
+
+func.func @main(%x: tensor<3x8xf16>) {
   // expected-error@+1 {{positions 6 to 9 are not inside a dimension of 8}}
   %0 = graph.slice %x axis 1 start 6 size 4 : (tensor<3x8xf16>) -> tensor<3x4xf16>
   func.return

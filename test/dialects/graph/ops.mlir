@@ -103,6 +103,13 @@ func.func @layer_norm(%x: tensor<3x8xf16>, %s: tensor<8xf32>, %b: tensor<8xf32>)
   func.return
 }
 
+// CHECK: func.func @reduce
+func.func @reduce(%x: tensor<2x3x8xf16>) {
+  // CHECK-NEXT: %0 = graph.reduce sum_square %x axes [0, 2] : (tensor<2x3x8xf16>) -> tensor<1x3x1xf16>
+  %0 = graph.reduce sum_square %x axes [0, 2] : (tensor<2x3x8xf16>) -> tensor<1x3x1xf16>
+  func.return
+}
+
 // CHECK: func.func @slice
 func.func @slice(%x: tensor<3x8xf16>) {
   // CHECK-NEXT: %0 = graph.slice %x axis 1 start 2 size 4 : (tensor<3x8xf16>) -> tensor<3x4xf16>

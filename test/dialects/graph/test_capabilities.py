@@ -89,6 +89,11 @@ REFUSED: list[tuple[Operation, str]] = [
     (graph.MatmulOp(value(3, 4), weights(4, 2), value(2, element_type=f32)), "the bias is not constant"),
     (graph.SoftmaxOp(value(3, 4), 0), "the axis is not the last"),
     (graph.SoftmaxOp(value(1, 10000), 1), "a row is longer"),
+    (graph.ReduceOp("sum", value(2, 3, 4), (0, 2)), "dimensions that stay are between those that are reduced"),
+    (graph.ReduceOp("max", value(2, 1, 4), (1,)), "it combines nothing"),
+    (graph.ReduceOp("mean", value(DYNAMIC_INDEX, 4), (1,)), "a shape is not static"),
+    (graph.ReduceOp("mean", value(0, 4), (1,)), "a tensor is empty"),
+    (graph.ReduceOp("sum", value(4, 4, element_type=f64), (1,)), "the element type is f64"),
     (graph.ConcatOp([value(1, 2), value(1, 2)], 1), "do not fill blocks"),
     (graph.GatherChannelsOp([value(1, 1040, 1, 1)], range(1039, -1, -1)), "from 1040 places are more than 1024"),
     (graph.ConcatOp([value(1, 1, 1, 1)] * 1026, 1), "from 1026 places are more than 1024"),
@@ -121,3 +126,31 @@ ACCEPTED: list[Operation] = [
 def test_what_has_a_kernel(op: Operation) -> None:
     assert obstacle(op) is None
     assert len(kernel_formats(op)) == (2 if isinstance(op, graph.SoftmaxOp) else 1)
+
+
+ND, NZ, MAPS = ("ND", "ND"), ("FRACTAL_NZ", "FRACTAL_NZ"), ("NC1HWC0", "NC1HWC0")
+
+REDUCTIONS: list[tuple[tuple[int, ...], tuple[int, ...], list[tuple[str, str]]]] = [
+    ((4, 32), (1,), [ND, ("FRACTAL_NZ", "ND")]),
+    ((4, 768), (1,), [ND, ("FRACTAL_NZ", "ND")]),
+    ((4, 784), (1,), [ND]),
+    ((4, 33), (1,), [ND]),
+    ((4, 33), (0,), [ND, NZ]),
+    ((4, 32), (0, 1), [ND]),
+    ((5, 4, 32), (1,), [ND, NZ]),
+    ((5, 4, 32), (0,), [ND, NZ]),
+    ((5, 1, 4, 32), (0, 1, 2), [ND]),
+    ((64,), (0,), [ND]),
+    ((2, 3, 4, 5), (2, 3), [ND, MAPS]),
+    ((2, 3, 4, 5), (2,), [ND, NZ, MAPS]),
+    ((2, 3, 4, 5), (3,), [ND, MAPS]),
+    ((2, 3, 4, 5), (1,), [ND, NZ]),
+    ((2, 3, 4, 5), (0,), [ND, NZ, MAPS]),
+    ((2, 3, 1, 5), (1, 3), [ND]),
+]
+
+
+@pytest.mark.parametrize(("shape", "axes", "formats"), REDUCTIONS)
+def test_formats_of_reductions(shape: tuple[int, ...], axes: tuple[int, ...], formats: list[tuple[str, str]]) -> None:
+    op = graph.ReduceOp("sum", value(*shape), axes)
+    assert [(choice.operands[0], choice.result) for choice in kernel_formats(op)] == formats

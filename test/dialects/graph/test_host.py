@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pytest
@@ -65,6 +66,10 @@ def batch_norm() -> Operation:
     return graph.BatchNormOp(x, scale, bias, mean, var, 1e-3)
 
 
+def reduction(kind: graph.ReduceKind) -> Operation:
+    return graph.ReduceOp(kind, values((2, 3, 4))[0], (0, 2))
+
+
 OPERATIONS: Sequence[Callable[[], Operation]] = [
     lambda: graph.Conv2DOp(*values((1, 4, 6, 6), (6, 2, 3, 3), (6,)), pads=(1, 0, 1, 0), groups=2, activation=RELU),
     lambda: graph.MatmulOp(*values((2, 3, 4), (2, 5, 4)), transpose_b=True),
@@ -77,6 +82,7 @@ OPERATIONS: Sequence[Callable[[], Operation]] = [
     lambda: graph.SoftmaxOp(values((2, 3, 4))[0], -1, log=True),
     lambda: graph.LrnOp(values((1, 7, 2, 2))[0], 3, 0.5, 0.75, 1.0),
     lambda: graph.LayerNormOp(*values((2, 3, 8), (8,), (8,)), epsilon=1e-3),
+    *(partial(reduction, kind) for kind in graph.ReduceKind),
     lambda: graph.ConcatOp(values((1, 2, 3), (1, 2, 2)), 2),
     lambda: graph.SliceOp(values((2, 5, 3))[0], 1, 2, 3),
     lambda: graph.GatherChannelsOp(values((1, 2, 3, 3), (1, 3, 3, 3)), (4, 0, 0, 2)),

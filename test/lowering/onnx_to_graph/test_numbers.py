@@ -372,7 +372,7 @@ def test_cast(source: type, target: int) -> None:
 
 HOSTED: list[Callable[[ModelBuilder], str]] = [
     lambda m: m.node("Resize", m.input("x", 1, 2, 4, 4), "", m.constant([1, 1, 2, 2])),
-    lambda m: m.node("ReduceMean", m.input("x", 2, 3, 4), axes=[1]),
+    lambda m: m.node("ReduceProd", m.input("x", 2, 3, 4), axes=[1]),
     lambda m: m.node("Pow", m.node("Abs", m.input("x", 3, 4)), m.input("y", 3, 4)),
     lambda m: m.node("Add", m.input("x", 3, dtype=TensorProto.INT64), m.constant([1], np.int64)),
     lambda m: m.node("Conv", m.input("x", 1, 2, 4, 4, 4), m.weights(3, 2, 2, 2, 2)),

@@ -177,6 +177,29 @@ func.func @main(%a: tensor<4x32xf16>) -> tensor<4x32xf16> {
 
 // -----
 
+// A reduction takes the format that there is: of rows in FRACTAL_NZ it gives a plain tensor, of positions feature maps.
+// CHECK:       %p = graph.matmul
+// CHECK-NEXT:  %r = graph.reduce sum %p axes [1] : (tensor<4x32xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<4x1xf16>
+// CHECK-NEXT:  %c = graph.reduce max %p axes [0] : (tensor<4x32xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<1x32xf16, #ge.layout<FRACTAL_NZ>>
+// CHECK:       %m = graph.unary
+// CHECK:       %h = graph.reduce sum %m axes [2] : (tensor<1x3x4x5xf16>) -> tensor<1x3x1x5xf16>
+// CHECK:       %v = graph.conv2d
+// CHECK-NEXT:  graph.reduce sum %v axes [2, 3] : (tensor<1x3x4x5xf16, #ge.layout<NC1HWC0>>) -> tensor<1x3x1x1xf16, #ge.layout<NC1HWC0>>
+func.func @main(%a: tensor<4x32xf16>, %x: tensor<1x3x4x5xf16>) -> (tensor<4x1xf16>, tensor<1x32xf16>, tensor<1x3x1x5xf16>, tensor<1x3x1x1xf16>) {
+  %w = graph.constant dense<1.0> : tensor<32x32xf16>
+  %f = graph.constant dense<1.0> : tensor<3x3x1x1xf16>
+  %p = graph.matmul %a, %w : (tensor<4x32xf16>, tensor<32x32xf16>) -> tensor<4x32xf16>
+  %r = graph.reduce sum %p axes [1] : (tensor<4x32xf16>) -> tensor<4x1xf16>
+  %c = graph.reduce max %p axes [0] : (tensor<4x32xf16>) -> tensor<1x32xf16>
+  %m = graph.unary <relu> %x : (tensor<1x3x4x5xf16>) -> tensor<1x3x4x5xf16>
+  %h = graph.reduce sum %m axes [2] : (tensor<1x3x4x5xf16>) -> tensor<1x3x1x5xf16>
+  %v = graph.conv2d %x, %f : (tensor<1x3x4x5xf16>, tensor<3x3x1x1xf16>) -> tensor<1x3x4x5xf16>
+  %s = graph.reduce sum %v axes [2, 3] : (tensor<1x3x4x5xf16>) -> tensor<1x3x1x1xf16>
+  func.return %r, %c, %h, %s : tensor<4x1xf16>, tensor<1x32xf16>, tensor<1x3x1x5xf16>, tensor<1x3x1x1xf16>
+}
+
+// -----
+
 // The heads of an attention lie in FRACTAL_NZ as they are needed: to split them and to join them again moves nothing.
 // CHECK:       %p = graph.matmul
 // CHECK-NEXT:  %h = graph.view %p : (tensor<1x8x64xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<1x2x8x32xf16, #ge.layout<FRACTAL_NZ>>

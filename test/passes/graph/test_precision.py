@@ -176,6 +176,24 @@ def test_needs_8_sums_of_many_large_elements_are_not_taken_in_float16(mode: str)
         np.testing.assert_allclose(got, want, rtol=2**-10, atol=2**-10)
 
 
+@pytest.mark.parametrize(
+    ("op_type", "is_kept"), [("ReduceSum", True), ("ReduceSumSquare", True), ("ReduceMean", False)]
+)
+def test_sums_may_be_too_large_for_a_mixed_precision(op_type: str, is_kept: bool) -> None:
+    """The sum of 4096 numbers around 100 leaves float16; their mean does not."""
+    model = ModelBuilder(18)
+    x = model.input("x", 2, 4096)
+    model.output(model.node(op_type, model.node("Softmax", x), axes_of(model)))
+    model.output(model.node(op_type, x, axes_of(model)))
+    inputs = {"x": np.random.default_rng(0).uniform(90, 110, (2, 4096)).astype(np.float32)}
+    module = compile_to_graph(model.build())
+    run_pass(module, "assign-precision", mode="allow_mix_precision")
+    assert (op_type in on_host(module)) == is_kept
+    _, got = run_module(module, inputs).values()
+    _, want = run_reference(model.build(), inputs).values()
+    np.testing.assert_allclose(got, want, rtol=2**-9)
+
+
 def axes_of(model: ModelBuilder) -> str:
     return model.constant([1], np.int64)
 

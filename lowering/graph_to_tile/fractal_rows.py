@@ -19,7 +19,6 @@ from xdsl.ir import SSAValue
 
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import BroadcastForm
-from ge.dialects.graph.fusing import Around
 from ge.dialects.tile.text import Index
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.outline import Target
@@ -32,9 +31,9 @@ from ge.maths.tiling import deal_evenly
 class FractalRows(RowSpace):
     """A FRACTAL_NZ tensor as images x K1 x M x 16, an image for each matrix, K1 blocks in a row, and M rows."""
 
-    def __init__(self, around: Around, room: int, target: Target) -> None:
-        """Tiles of at most `room` elements, but at least 16 rows."""
-        *leading, self.rows, length = shape_of(around.result)
+    def __init__(self, value: SSAValue, room: int, target: Target) -> None:
+        """Tiles of a tensor of at most `room` elements, but at least 16 rows."""
+        *leading, self.rows, length = shape_of(value)
         self.images, self.blocks = math.prod(leading), ceil_div(length, C0)
         most = max(room // (self.blocks * C0 * C0), 1)
         deal = deal_evenly(ceil_div(self.rows, C0), most, max(target.cores // self.images, 1))

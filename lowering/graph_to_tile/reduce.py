@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import Attribute, SSAValue
@@ -229,19 +229,17 @@ def _rows_of_fractals(op: ReduceOp, target: Target) -> KernelBuilder:
     """Rows of FRACTAL_NZ that fill their blocks; the results are a plain tensor."""
     combination = Combination.of(op)
     room = target.ub // LANE_BYTES
-    rows = FractalRows.of(op.x, room, target)
-    if rows is None:
+    rows = FractalRows(op.x, room, target)
+    if rows.elements > room:
         raise no_kernel(op, f"16 rows of {shape_of(op.x)[-1]} elements do not fit into the unified buffer")
-    if rows.rows % C0 and rows.batch > 1:
-        rows = replace(rows, cores=1)
     b = KernelBuilder(
         f"reduce_{op.kind.data}",
-        [memory_type(op.x, rows.shape)],
-        [memory_type(op.y, (rows.batch, rows.rows))],
-        rows.cores,
+        [memory_type(op.x, rows.shape(op.x, "same"))],
+        [memory_type(op.y, (rows.images, rows.rows))],
+        1 if rows.rows % C0 and rows.images > 1 else rows.cores,
     )
     with rows.places(b, target.stages if 2 * rows.elements <= room else 1) as place:
-        columns = combination.prepare(b, rows.columns(b, rows.load(b, b.inputs[0], place)))
+        columns = combination.prepare(b, rows.columns(b, rows.load_rows(b, b.inputs[0], place)))
         y = combination.finish(b, combination.reduce(b, columns, 0))
         b.store(y, b.outputs[0], place, (1, rows.together))
     return b

@@ -101,7 +101,7 @@ def alone(op: Operation) -> Around:
 def _row_space(around: Around, op: Operation, target: Target) -> RowSpace:
     room, x = row_room(around, target.ub), op.operands[0]
     fractal = layout_of(x.type) == "FRACTAL_NZ"
-    rows = FractalRows(around, room, target) if fractal else PlainRows(around, target)
+    rows = FractalRows(x, room, target) if fractal else PlainRows(around, target)
     if rows.elements > room:
         what = "16 rows of {} elements do" if fractal else "a row of {} elements does"
         raise no_kernel(op, f"{what.format(shape_of(x)[-1])} not fit into the unified buffer")

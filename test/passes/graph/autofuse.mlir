@@ -51,3 +51,89 @@ func.func @main(%x: tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>>) -> (tensor<1x32x8
   %f = graph.unary <tanh> %d : (tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>>) -> tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>> loc("f")
   func.return %e, %f : tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>>, tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>>
 }
+
+// -----
+
+// Rows take what comes before them and what follows, in the order of the kernel: the step of the mask, too.
+// CHECK:       func.func @main(%x: tensor<2x3x20x24xf16
+// CHECK:         %y = graph.fusion(%x, %n, %m, %v) : {{.*}} {
+// CHECK:           %s{{(_1)?}} = graph.binary mul %x{{(_1)?}}, %n{{(_1)?}}
+// CHECK-NEXT:      %t{{(_1)?}} = graph.binary add %s{{(_1)?}}, %m{{(_1)?}}
+// CHECK-NEXT:      %p{{(_1)?}} = graph.softmax %t{{(_1)?}} axis 3
+// CHECK-NEXT:      %r{{(_1)?}} = graph.unary <relu> %v{{(_1)?}}
+// CHECK-NEXT:      %y{{(_1)?}} = graph.binary sub %p{{(_1)?}}, %r{{(_1)?}}
+// CHECK-NEXT:      graph.yield %y{{(_1)?}}
+// CHECK-NEXT:    } loc(fused["scale", "mask", "softmax", "relu", "sub"])
+// CHECK-NEXT:    func.return %y
+func.func @main(%x: tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>>, %m: tensor<1x1x20x24xf16, #ge.layout<FRACTAL_NZ>>, %v: tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>> {
+  %n = graph.constant dense<0.125> : tensor<f16>
+  %r = graph.unary <relu> %v : (tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>> loc("relu")
+  %s = graph.binary mul %x, %n : (tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>>, tensor<f16>) -> tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>> loc("scale")
+  %t = graph.binary add %s, %m : (tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>>, tensor<1x1x20x24xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>> loc("mask")
+  %p = graph.softmax %t axis 3 : (tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>> loc("softmax")
+  %y = graph.binary sub %p, %r : (tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>>, tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>> loc("sub")
+  func.return %y : tensor<2x3x20x24xf16, #ge.layout<FRACTAL_NZ>>
+}
+
+// -----
+
+// A sum that only the normalisation reads joins it. The next one is read again by what is computed from the
+// normalisation, in the same kernel.
+// CHECK:       %y = graph.fusion(%x, %r, %g, %h)
+// CHECK-NEXT:  ^bb0
+// CHECK-NEXT:    %s{{(_1)?}} = graph.binary add
+// CHECK-NEXT:    %y{{(_1)?}} = graph.layer_norm
+// CHECK-NEXT:    graph.yield
+// CHECK:       %z = graph.fusion(%y, %r, %g, %h)
+// CHECK-NEXT:  ^bb0
+// CHECK-NEXT:    %t{{(_1)?}} = graph.binary add
+// CHECK-NEXT:    %u{{(_1)?}} = graph.layer_norm
+// CHECK-NEXT:    %z{{(_1)?}} = graph.binary mul %t{{(_1)?}}, %u{{(_1)?}}
+// CHECK-NEXT:    graph.yield
+// CHECK:       func.return %y, %z
+func.func @main(%x: tensor<40x64xf16>, %r: tensor<40x64xf16>) -> (tensor<40x64xf16>, tensor<40x64xf16>) {
+  %g = graph.constant dense<1.0> : tensor<64xf32>
+  %h = graph.constant dense<0.5> : tensor<64xf32>
+  %s = graph.binary add %x, %r : (tensor<40x64xf16>, tensor<40x64xf16>) -> tensor<40x64xf16>
+  %y = graph.layer_norm %s, %g, %h epsilon 1.0e-05 : (tensor<40x64xf16>, tensor<64xf32>, tensor<64xf32>) -> tensor<40x64xf16>
+  %t = graph.binary add %y, %r : (tensor<40x64xf16>, tensor<40x64xf16>) -> tensor<40x64xf16>
+  %u = graph.layer_norm %t, %g, %h epsilon 1.0e-05 : (tensor<40x64xf16>, tensor<64xf32>, tensor<64xf32>) -> tensor<40x64xf16>
+  %z = graph.binary mul %t, %u : (tensor<40x64xf16>, tensor<40x64xf16>) -> tensor<40x64xf16>
+  func.return %y, %z : tensor<40x64xf16>, tensor<40x64xf16>
+}
+
+// -----
+
+// A step between a product and rows goes to the product, whose kernel has the vector unit to spare.
+// CHECK:       graph.fusion
+// CHECK:         graph.matmul
+// CHECK-NEXT:    graph.binary mul
+// CHECK-NEXT:    graph.yield
+// CHECK:       %y = graph.softmax
+// CHECK-NOT:   graph.fusion
+func.func @main(%a: tensor<2x20x32xf16, #ge.layout<FRACTAL_NZ>>, %b: tensor<2x32x48xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<2x20x48xf16, #ge.layout<FRACTAL_NZ>> {
+  %n = graph.constant dense<0.125> : tensor<f16>
+  %c = graph.matmul %a, %b : (tensor<2x20x32xf16, #ge.layout<FRACTAL_NZ>>, tensor<2x32x48xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<2x20x48xf16, #ge.layout<FRACTAL_NZ>>
+  %s = graph.binary mul %c, %n : (tensor<2x20x48xf16, #ge.layout<FRACTAL_NZ>>, tensor<f16>) -> tensor<2x20x48xf16, #ge.layout<FRACTAL_NZ>>
+  %y = graph.softmax %s axis 2 : (tensor<2x20x48xf16, #ge.layout<FRACTAL_NZ>>) -> tensor<2x20x48xf16, #ge.layout<FRACTAL_NZ>>
+  func.return %y : tensor<2x20x48xf16, #ge.layout<FRACTAL_NZ>>
+}
+
+// -----
+
+// Left alone: a sum with a user outside; a logarithm before rows that do not fill blocks, which beyond their end could
+// be that of nothing; rows of which 16 are there alone, but not with the function; two softmaxes; the computed scale of
+// a softmax of other rows.
+// CHECK-NOT:   graph.fusion
+func.func @main(%x: tensor<40x64xf16>, %l: tensor<40x33xf16>, %w: tensor<40x768xf16>, %o: tensor<64xf16>) -> (tensor<40x64xf16>, tensor<40x64xf16>, tensor<40x33xf16>, tensor<40x768xf16>, tensor<40x64xf16>) {
+  %s = graph.binary add %x, %x : (tensor<40x64xf16>, tensor<40x64xf16>) -> tensor<40x64xf16>
+  %y = graph.softmax %s axis 1 : (tensor<40x64xf16>) -> tensor<40x64xf16>
+  %y2 = graph.softmax %y axis 1 : (tensor<40x64xf16>) -> tensor<40x64xf16>
+  %t = graph.unary <log> %l : (tensor<40x33xf16>) -> tensor<40x33xf16>
+  %z = graph.softmax %t axis 1 : (tensor<40x33xf16>) -> tensor<40x33xf16>
+  %p = graph.softmax %w axis 1 : (tensor<40x768xf16>) -> tensor<40x768xf16>
+  %q = graph.unary <gelu> %p : (tensor<40x768xf16>) -> tensor<40x768xf16>
+  %v = graph.softmax %o axis 0 : (tensor<64xf16>) -> tensor<64xf16>
+  %u = graph.binary mul %x, %v : (tensor<40x64xf16>, tensor<64xf16>) -> tensor<40x64xf16>
+  func.return %s, %y2, %z, %q, %u : tensor<40x64xf16>, tensor<40x64xf16>, tensor<40x33xf16>, tensor<40x768xf16>, tensor<40x64xf16>
+}

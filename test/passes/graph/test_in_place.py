@@ -28,7 +28,7 @@ from ge.tools.memory_picture import rectangles
 
 
 def network() -> ModelBuilder:
-    """Residual blocks, a softmax over rows of whole blocks, and additions of rows."""
+    """Residual blocks, softmaxes over rows of whole blocks, and what joins them: additions of rows, and a sigmoid."""
     builder = ModelBuilder(seed=3)
     x = builder.input("x", 1, 16, 12, 12)
     y = builder.conv_bn(x, 16, 32)
@@ -37,7 +37,8 @@ def network() -> ModelBuilder:
         y = builder.node("Relu", builder.node("Add", builder.conv_bn(inner, 32, 32), y))
     rows = builder.node("Reshape", y, builder.constant([32, 144], np.int64))
     rows = builder.node("Softmax", builder.node("Mul", rows, builder.weights(144)), axis=-1)
-    builder.output(builder.node("Sigmoid", builder.node("Add", rows, builder.weights(144)), name="y"))
+    rows = builder.node("Sigmoid", builder.node("Add", rows, builder.weights(144)))
+    builder.output(builder.node("Softmax", rows, axis=-1, name="y"))
     return builder
 
 

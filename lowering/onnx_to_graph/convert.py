@@ -70,6 +70,7 @@ def convert(op: OnnxOp) -> None:
         results = None
     values = [results] if isinstance(results, SSAValue) else results
     if values is None or not all(_agree(old, new) for old, new in zip(op.results, values, strict=True)):
+        emit.drop()
         move_to_host(op)
     else:
         replace(op, emit.ops, values)

@@ -33,6 +33,12 @@ class Emitter:
         self.ops.append(op)
         return op.results[0]
 
+    def drop(self) -> None:
+        """Give up what was emitted, so that it uses no value of the model."""
+        for op in reversed(self.ops):
+            op.erase()
+        self.ops.clear()
+
     def constant(self, array: Array) -> SSAValue:
         """Emit a constant."""
         return self.add(constant(array))

@@ -381,6 +381,15 @@ HOSTED: list[Callable[[ModelBuilder], str]] = [
 ]
 
 
+def test_what_a_rule_has_begun_and_not_finished_uses_nothing() -> None:
+    """A slice of two axes, of which the second goes backwards: the passes after it see no part of it."""
+    model = ModelBuilder()
+    x = model.node("Relu", model.input("x", 2, 3, 8))
+    bounds = ([0, -1], [1, -100], [0, 2], [1, -1])
+    model.output(model.node("Slice", x, *(model.constant(each, np.int64) for each in bounds)))
+    assert "Slice" in on_host(check(model, "assign-precision"))
+
+
 @pytest.mark.parametrize("build", HOSTED)
 def test_what_has_no_form_runs_on_the_host(build: Callable[[ModelBuilder], str]) -> None:
     model = ModelBuilder()

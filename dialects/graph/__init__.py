@@ -3,12 +3,12 @@
 | module | what |
 |---|---|
 | `attributes` | kinds of functions, the activation attribute |
-| `compute`, `normalization`, `reduction`, `movement`, `program` | the operations |
+| `compute`, `normalization`, `reduction`, `integer`, `movement`, `program` | the operations |
 | `streams` | the events of a device program, and what they order |
 | `shapes` | one shape function per operation, on plain tuples |
 | `capabilities` | what the AI Core has kernels for, with `row_kernels`, `reduction_kernels`, `movement_kernels` |
 | `fusing` | what of it fits into one kernel |
-| `meaning` | evaluation with NumPy |
+| `meaning`, `integer_meaning` | evaluation with NumPy |
 
 docs/levels.md is the reference.
 """
@@ -28,6 +28,15 @@ from ge.dialects.graph.attributes import (
     UnaryKindAttr,
 )
 from ge.dialects.graph.compute import COMPUTE_OPS, BinaryOp, Conv2DOp, MatmulOp, Pool2DOp, UnaryOp
+from ge.dialects.graph.integer import (
+    INTEGER_OPS,
+    DequantiseOp,
+    IntegerAddOp,
+    IntegerConv2DOp,
+    IntegerMatmulOp,
+    IntegerOp,
+    QuantiseOp,
+)
 from ge.dialects.graph.movement import (
     MOVEMENT_OPS,
     CastOp,
@@ -67,10 +76,15 @@ __all__ = [
     "ConcatOp",
     "ConstantOp",
     "Conv2DOp",
+    "DequantiseOp",
     "FusionOp",
     "GatherChannelsOp",
     "Graph",
     "HostOp",
+    "IntegerAddOp",
+    "IntegerConv2DOp",
+    "IntegerMatmulOp",
+    "IntegerOp",
     "LaunchOp",
     "LayerNormOp",
     "LrnOp",
@@ -78,6 +92,7 @@ __all__ = [
     "Pool2DOp",
     "PoolKind",
     "PoolKindAttr",
+    "QuantiseOp",
     "RecordOp",
     "ReduceKind",
     "ReduceOp",
@@ -99,7 +114,7 @@ __all__ = [
 
 Graph = NotedDialect(
     "graph",
-    [*PROGRAM_OPS, *STREAM_OPS, *COMPUTE_OPS, *NORMALIZATION_OPS, ReduceOp, *MOVEMENT_OPS],
+    [*PROGRAM_OPS, *STREAM_OPS, *COMPUTE_OPS, *NORMALIZATION_OPS, ReduceOp, *INTEGER_OPS, *MOVEMENT_OPS],
     [ActivationAttr, UnaryKindAttr, BinaryKindAttr, PoolKindAttr, ReduceKindAttr],
     NOTES,
 )

@@ -22,6 +22,7 @@ from ge.dialects.graph import numerics
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, Pool2DOp, UnaryOp
 from ge.dialects.graph.constants import constant_array, stored_type
+from ge.dialects.graph.integer_meaning import INTEGER_MEANINGS
 from ge.dialects.graph.movement import (
     CastOp,
     ConcatOp,
@@ -98,7 +99,7 @@ def evaluate(op: Operation, arrays: Sequence[Any], launch: Launch | None = None)
             return []
         case _:
             pass
-    if (move := _MOVES.get(type(op))) is not None:
+    if (move := _MOVES.get(type(op)) or INTEGER_MEANINGS.get(type(op))) is not None:
         return [move(op, arrays)]
     if (compute := _COMPUTES.get(type(op))) is None:
         raise GeError("GE3004", f"operation '{op.name}' has no meaning at the graph level", where(op))

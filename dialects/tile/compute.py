@@ -33,7 +33,8 @@ from ge.dialects.tile.text import (
     float_value,
     verify_finite,
 )
-from ge.dialects.tile.types import TileType, tile_type, ui8, verify_floats
+from ge.dialects.tile.types import TileType, tile_type, verify_floats
+from ge.ir.attributes import ui8
 
 
 class BinaryKind(StrEnum):

@@ -35,7 +35,8 @@ from ge.dialects.tile.text import (
     mixed,
     split,
 )
-from ge.dialects.tile.types import TileType, tile_type, ui8
+from ge.dialects.tile.types import TileType, tile_type
+from ge.ir.attributes import ui8
 
 LANES = 16
 """Rows and columns of a square of the matrix unit; the float16 lanes of one 32-byte block."""

@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, cast
 
-from xdsl.dialects.builtin import ArrayAttr, Float16Type, Float32Type, IntAttr, IntegerType, Signedness, i8, i32
+from xdsl.dialects.builtin import ArrayAttr, Float16Type, Float32Type, IntAttr, IntegerType, i8, i32
 from xdsl.ir import Attribute, ParametrizedAttribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from ge.ir.attributes import ui8
+
 ElementType: TypeAlias = Float16Type | Float32Type | IntegerType
 """What tiles are made of."""
-
-ui8 = IntegerType(8, Signedness.UNSIGNED)
 
 INTEGERS = (i8, ui8, i32)
 """Integers that tiles are made of: operands of the cube unit and what is stored of 8 bits, and the sums of products."""

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 from typing_extensions import Buffer
-from xdsl.dialects.builtin import IntegerType, NoneAttr, Signedness, StringAttr, TensorType
+from xdsl.dialects.builtin import IntegerType, NoneAttr, Signedness, StringAttr, TensorType, i8
 from xdsl.ir import Attribute, Data, Dialect, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
@@ -79,12 +79,15 @@ def layout_of(type: Attribute) -> str:
     return encoding.format.data if isinstance(encoding, LayoutAttr) else "ND"
 
 
-_EIGHT_BITS = tuple(IntegerType(8, signedness) for signedness in Signedness)
+ui8 = IntegerType(8, Signedness.UNSIGNED)
+
+EIGHT_BITS = (i8, ui8)
+"""Element types of quantised values."""
 
 
 def block_lanes(type: TensorType[Attribute]) -> int:
     """Elements of one block of a tensor in a blocked format: as `ge.maths.layouts.lanes_of`, without NumPy."""
-    return 32 if type.element_type in _EIGHT_BITS else 16
+    return 32 if type.element_type in EIGHT_BITS else 16
 
 
 def with_layout(type: TensorType[Attribute], format: str) -> TensorType[Attribute]:

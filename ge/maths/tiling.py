@@ -1,5 +1,8 @@
 """Tile sizes of matrix products and convolutions: a search over what fits on the chip, by estimated cycles.
 
+Where 16 channels of the left operand are said below, those of 8 bits are 32: blocks have as many bytes, and take the
+cube as long.
+
 A convolution is a matrix product over *positions* (M, the flattened output plane), *output blocks* (N1, 16 channels
 each) and *K blocks* (c1·kh·kw, 16 input channels at one tap each). One core computes tiles of m positions and n1
 output blocks: it brings a *slab* of input rows and the weights into L1, takes pieces of k1 K blocks of both into L0A
@@ -95,6 +98,8 @@ class Contraction:
     """Bytes of one lane of what the epilogue reads beside the accumulator."""
     inner_bytes: int = 0
     """Bytes of one lane of what the epilogue computes on the way, apart from `copies`."""
+    n1_multiple: int = 1
+    """Output blocks that are stored as one block: 2 where 32 lanes of 8 bits are. `n1` is a multiple."""
 
     @property
     def taps(self) -> int:
@@ -279,9 +284,11 @@ def _deals(
 
 def _output_blocks(problem: Contraction, largest: int) -> Iterable[int]:
     """Numbers of output blocks of a tile. Those of a group are cut without remainder: the next group follows."""
+    together = problem.n1_multiple
+    total, largest = problem.n1 // together, largest // together
     if problem.groups > 1:
-        return [blocks for blocks in divisors(problem.n1) if blocks <= largest]
-    return _even_parts(problem.n1, largest)
+        return [blocks * together for blocks in divisors(total) if blocks <= largest]
+    return [blocks * together for blocks in _even_parts(total, largest)]
 
 
 def _even_parts(total: int, largest: int) -> Iterable[int]:
@@ -310,7 +317,7 @@ def _epilogue_blocks(problem: Contraction, machine: Machine, m: int, n1: int) ->
     """
     lane = 4 * (1 + problem.copies) + 2 + problem.operand_bytes + problem.inner_bytes
     fitting = machine.ub // 2 // (m * C0 * lane)
-    return next((blocks for blocks in divisors(n1) if blocks <= fitting), 0)
+    return next((blocks for blocks in divisors(n1) if blocks <= fitting and blocks % problem.n1_multiple == 0), 0)
 
 
 @dataclass(frozen=True)

@@ -32,6 +32,7 @@ from ge.dialects.tile.types import GmType, gm_type
 from ge.lowering.graph_to_tile.activations import Cost, activation_cost, emit_activation, keeps_precision
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.outline import memory_type
+from ge.lowering.graph_to_tile.requantisation import Requantisation
 from ge.lowering.graph_to_tile.spaces import HARMLESS, load_scalar
 from ge.lowering.graph_to_tile.steps import emit_steps, steps_cost
 from ge.maths.layouts import C0, ceil_div
@@ -96,6 +97,8 @@ class Windows:
     pads: tuple[int, int]
     """Left and right."""
     out_width: int
+    padding: int = 0
+    """What the places to the left and right read as."""
 
 
 @dataclass(frozen=True)
@@ -167,6 +170,8 @@ class ContractionKernel:
     fused: FusedSteps | None = None
     fused_sources: Sequence[SSAValue] = ()
     """The kernel's arguments for the operands of the fused steps."""
+    requantisation: Requantisation | None = None
+    """What is done with sums of integers."""
 
     def write(self) -> None:
         """Write the loops over tiles."""
@@ -183,7 +188,7 @@ class ContractionKernel:
             group, n = b.split(number, problem.groups, tiles_n)
             place = self._position(group, n, 0, 0)
             weights = b.named("weights", self.operands.weights(b, place, 0, problem.c1 * problem.taps))
-            bias = self._bias_rows(place)
+            bias = self._rows(self.bias, place, "bias_rows")
             with b.loop_or_once(core_m, problem.batch * tiles_m, cores_m, tiling.stages) as number:
                 image, m = b.split(number, problem.batch, tiles_m)
                 self._tile(self._position(group, n, image, m), weights, bias)
@@ -196,21 +201,21 @@ class ContractionKernel:
             group, image, b.named("block", block), in_group, b.named("start", b.times(m, self.tiling.m))
         )
 
-    def _bias_rows(self, tile: TilePosition) -> SSAValue | None:
-        """The bias of a tile: one row of 16 lanes for each output block."""
-        if self.bias is None:
+    def _rows(self, vector: SSAValue | None, tile: TilePosition, name: str) -> SSAValue | None:
+        """The bias of a tile, or another vector: one row of 16 lanes for each output block."""
+        if vector is None:
             return None
         b, n1 = self.b, self.tiling.n1
         groups, block = (self.problem.groups, tile.output_block) if self.bias_of_group else (1, tile.block_in_group)
         needed = groups * self.tiling.tiles_n(self.problem) * n1 * C0
-        fill = None if gm_type(self.bias).sizes[0] >= needed else 0.0
-        return b.named("bias_rows", b.load(self.bias, [b.times(block, C0)], [n1 * C0], fill, shape=[n1, 1, C0]))
+        fill = None if gm_type(vector).sizes[0] >= needed else 0.0
+        return b.named(name, b.load(vector, [b.times(block, C0)], [n1 * C0], fill, shape=[n1, 1, C0]))
 
     def _tile(self, tile: TilePosition, resident: SSAValue | None, bias: SSAValue | None) -> None:
         """One tile, with the weights and bias that the core keeps, if it does."""
         tiling, b = self.tiling, self.b
         shape = (tiling.n1, tiling.m, C0)
-        bias = self._bias_rows(tile) if bias is None else bias
+        bias = self._rows(self.bias, tile, "bias_rows") if bias is None else bias
         acc = b.named("zero", b.constant(0, shape, f32)) if bias is None else b.named("init", b.broadcast(bias, shape))
         position = b.named("position", self.operands.first_position(b, tile))
         with b.loop(0, self.problem.c1, tiling.c1, [acc], tiling.stages) as turn:
@@ -245,6 +250,7 @@ class ContractionKernel:
                 dilations=windows.dilations,
                 pads=windows.pads,
                 out_width=windows.out_width,
+                padding=windows.padding,
             )
         )
         start = b.plus(chunk.start, k)
@@ -258,6 +264,9 @@ class ContractionKernel:
     def _epilogue(self, acc: SSAValue, tile: TilePosition) -> None:
         """Apply the activation, round to float16, do the fused steps and store, a few output blocks at a time."""
         b, m, step = self.b, self.tiling.m, self.tiling.epilogue_n1
+        if self.requantisation is not None:
+            self._requantise(self.requantisation, acc, tile)
+            return
         with b.loop(0, self.tiling.n1, step, stages=self.tiling.stages) as turn:
             part = b.slice(acc, [turn.counter, 0, 0], [step, m, C0])
             result = apply_activation(b, b.named("part", part), self.activation)
@@ -267,6 +276,20 @@ class ContractionKernel:
                 tiles = self._fused_operands(self.fused, (tile.image, block, tile.start), in_group, (step, m, C0))
                 result = emit_steps(b, self.fused.steps, {self.fused.result: result, **tiles})
             b.store(b.named("out", result), self.output, [tile.image, block, tile.start, 0], [1, step, m, C0])
+
+    def _requantise(self, to: Requantisation, acc: SSAValue, tile: TilePosition) -> None:
+        """Scale, round and store sums of integers, a few output blocks at a time; two of 16 may be one of 32."""
+        b, m, step = self.b, self.tiling.m, self.tiling.epilogue_n1
+        scale = self._rows(to.scale, tile, "scale_rows")
+        assert scale is not None
+        *_, lanes = gm_type(self.output).sizes
+        together = lanes // C0
+        with b.loop(0, self.tiling.n1, step, stages=self.tiling.stages) as turn:
+            part = b.named("part", b.slice(acc, [turn.counter, 0, 0], [step, m, C0]))
+            result = to.emit(b, part, b.slice(scale, [turn.counter, 0, 0], [step, 1, C0]), self.activation)
+            block = b.divide(b.plus(tile.output_block, turn.counter), together)
+            place, sizes = [tile.image, block, tile.start, 0], [1, step // together, m, lanes]
+            b.store(b.named("out", result), self.output, place, sizes)
 
     def _fused_operands(
         self, fused: FusedSteps, place: tuple[Index, Index, Index], in_group: Index, shape: tuple[int, int, int]

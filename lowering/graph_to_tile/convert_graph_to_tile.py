@@ -43,6 +43,8 @@ from ge.targets.ascend.soc import load_soc
 LOWERINGS: Mapping[type[Operation], Lowering] = {
     graph.Conv2DOp: lower_conv2d,
     graph.MatmulOp: lower_matmul,
+    graph.IntegerConv2DOp: lower_conv2d,
+    graph.IntegerMatmulOp: lower_matmul,
     graph.Pool2DOp: lower_pool2d,
     graph.UnaryOp: lower_unary,
     graph.BinaryOp: lower_binary,

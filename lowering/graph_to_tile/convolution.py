@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, SSAValue
 
 from ge.dialects.graph import Conv2DOp
-from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.base import shape_of, tensor
+from ge.dialects.graph.integer import IntegerConv2DOp
 from ge.dialects.tile.text import Index
-from ge.dialects.tile.types import gm_type
+from ge.dialects.tile.types import gm_type, tile_type
+from ge.ir.attributes import block_lanes
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.constants import padded_bias, padded_filters
 from ge.lowering.graph_to_tile.contraction import (
@@ -29,6 +31,7 @@ from ge.lowering.graph_to_tile.contraction import (
     epilogue_cost,
 )
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
+from ge.lowering.graph_to_tile.requantisation import requantisation_cost, requantisation_of
 from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import Contraction, Tiling, choose_tiling
 
@@ -38,12 +41,14 @@ class ConvolutionOperands:
     """Slabs of rows of a feature map, and weights in FRACTAL_Z."""
 
     x: SSAValue
-    """N x C1 x H x W x 16; H is 1 when rows do not matter."""
+    """N x C1 x H x W x C0 (16, of 8 bits 32); H is 1 when rows do not matter."""
     w: SSAValue
     problem: Contraction
     tiling: Tiling
     top: int
     """Rows of padding above the feature map."""
+    padding: int = 0
+    """What places outside of the feature map read as."""
 
     def slab(self, b: KernelBuilder, tile: TilePosition, chunk: Index, blocks: int) -> SSAValue:
         c1 = b.plus(b.times(tile.group, self.problem.c1), chunk)
@@ -53,11 +58,12 @@ class ConvolutionOperands:
         else:
             width, column = self.problem.width, 0
             row = b.minus(b.times(b.divide(tile.start, self.problem.out_width), self.problem.strides[0]), self.top)
-        offsets, sizes = (tile.image, c1, row, column, 0), (1, blocks, rows, width, C0)
+        lanes = gm_type(self.x).sizes[-1]
+        offsets, sizes = (tile.image, c1, row, column, 0), (1, blocks, rows, width, lanes)
         return b.load(self.x, offsets, sizes, self._fill(), shape=sizes[1:])
 
     def _fill(self) -> float | None:
-        """Zero when a slab may reach beyond the feature map, None when none does."""
+        """The padding when a slab may reach beyond the feature map, None when none does."""
         problem, tiling = self.problem, self.tiling
         _, c1, height, width, _ = gm_type(self.x).sizes
         last = (tiling.tiles_m(problem) - 1) * tiling.m
@@ -65,7 +71,7 @@ class ConvolutionOperands:
             inside = last + tiling.m <= width
         else:
             inside = self.top == 0 and last // problem.out_width * problem.strides[0] + tiling.rows <= height
-        return None if inside and problem.groups * problem.c1 <= c1 else 0.0
+        return None if inside and problem.groups * problem.c1 <= c1 else float(self.padding)
 
     def first_position(self, b: KernelBuilder, tile: TilePosition) -> Index:
         width = self.problem.out_width
@@ -74,30 +80,35 @@ class ConvolutionOperands:
     def weights(self, b: KernelBuilder, tile: TilePosition, k: Index, blocks: int) -> SSAValue:
         needed = self.problem.groups * self.tiling.tiles_n(self.problem) * self.tiling.n1
         fill = None if gm_type(self.w).sizes[1] >= needed else 0.0
-        return b.load(self.w, (k, tile.output_block, 0, 0), (blocks, self.tiling.n1, C0, C0), fill)
+        lanes = gm_type(self.w).sizes[-1]
+        return b.load(self.w, (k, tile.output_block, 0, 0), (blocks, self.tiling.n1, C0, lanes), fill)
 
     def piece(self, b: KernelBuilder, weights: SSAValue, k: Index, blocks: int) -> SSAValue:
-        return b.slice(weights, (k, 0, 0, 0), (blocks, self.tiling.n1, C0, C0))
+        return b.slice(weights, (k, 0, 0, 0), (blocks, self.tiling.n1, C0, tile_type(weights).lanes))
 
 
-def convolution_problem(op: Conv2DOp) -> Contraction:
+def convolution_problem(op: Conv2DOp | IntegerConv2DOp) -> Contraction:
     """The contraction that a convolution is. Raises GE4010 when groups do not fall on whole blocks."""
     n, c, _, width = shape_of(op.x)
     o, i, kh, kw = shape_of(op.w)
     _, _, out_height, out_width = shape_of(op.y)
     groups, merge = op.groups.value.data, op.group_merge.value.data
     merged, outputs = ceil_div(groups, merge), merge * o // groups
-    if merged > 1 and (i % C0 or outputs % C0):
-        raise no_kernel(op, f"{merged} groups of {i} input and {outputs} output channels do not fill blocks of {C0}")
+    inner, outer = block_lanes(tensor(op.x)), block_lanes(tensor(op.y))
+    if merged > 1 and (i % inner or outputs % outer):
+        filled = str(inner) if inner == outer else f"{inner} and {outer}"
+        raise no_kernel(
+            op, f"{merged} groups of {i} input and {outputs} output channels do not fill blocks of {filled}"
+        )
     stride_h, stride_w = op.strides.get_values()
     dilation_h, dilation_w = op.dilations.get_values()
-    cost = epilogue_cost(op.activation)
+    cost = epilogue_cost(op.activation) if isinstance(op, Conv2DOp) else requantisation_cost(op.activation)
     flat = (kh, kw, stride_h, stride_w) == (1, 1, 1, 1) and not any(op.pads.get_values())
     return Contraction(
         batch=n,
         groups=merged,
-        c1=ceil_div(i if merged > 1 else c, C0),
-        n1=ceil_div(outputs if merged > 1 else o, C0),
+        c1=ceil_div(i if merged > 1 else c, inner),
+        n1=ceil_div(outputs if merged > 1 else o, outer) * (outer // C0),
         out_height=1 if flat else out_height,
         out_width=out_height * out_width if flat else out_width,
         width=out_height * out_width if flat else width,
@@ -106,10 +117,11 @@ def convolution_problem(op: Conv2DOp) -> Contraction:
         dilations=(dilation_h, dilation_w),
         copies=cost.copies,
         operations=cost.operations,
+        n1_multiple=outer // C0,
     )
 
 
-def lower_conv2d(op: Conv2DOp, target: Target, fused: FusedSteps | None = None) -> Outlined:
+def lower_conv2d(op: Conv2DOp | IntegerConv2DOp, target: Target, fused: FusedSteps | None = None) -> Outlined:
     """The kernel of a convolution, and of the elementwise steps that are fused with it."""
     problem = add_fused_cost(convolution_problem(op), fused)
     tiling = choose_tiling(problem, target.machine(problem.strides[1]), target.double_buffer, target.search)
@@ -119,36 +131,40 @@ def lower_conv2d(op: Conv2DOp, target: Target, fused: FusedSteps | None = None) 
     top, left, _, right = op.pads.get_values()
     x_type = memory_type(op.x)
     if problem.is_flat:
-        x_type = memory_type(op.x, (n, x_type.sizes[1], 1, height * width, C0))
+        x_type = memory_type(op.x, (n, x_type.sizes[1], 1, height * width, x_type.sizes[-1]))
     y_type = memory_type(op.y)
-    y_type = memory_type(op.y, (n, y_type.sizes[1], problem.plane, C0))
+    y_type = memory_type(op.y, (n, y_type.sizes[1], problem.plane, y_type.sizes[-1]))
 
     blocks = problem.groups * tiling.tiles_n(problem) * tiling.n1
     weights, bias = padded_filters(op.w, blocks), padded_bias(op.bias, blocks)
-    constants = [value for value in (weights, bias) if value is not None]
+    scale = padded_bias(op.scale, blocks) if isinstance(op, IntegerConv2DOp) else None
+    padding = op.padding.value.data if isinstance(op, IntegerConv2DOp) else 0
+    constants = [value for value in (weights, bias, scale) if value is not None]
     further = [] if fused is None else fused.operands
     types = [value.type for value in constants] + [fused.argument(value, y_type) for value in further if fused]
-    b = KernelBuilder("conv2d", [x_type, *types], [y_type], tiling.cores)
-    names = ["x", "w", *(["bias"] if bias is not None else [])]
+    b = KernelBuilder(op.name.removeprefix("graph."), [x_type, *types], [y_type], tiling.cores)
+    names = ["x", "w", *(["bias"] if bias is not None else []), *(["scale"] if scale is not None else [])]
     b.name_arguments(*names, *(f"r{i}" for i in range(len(further))), "y")
     x, w = b.inputs[:2]
     ContractionKernel(
         b,
         problem,
         tiling,
-        ConvolutionOperands(x, w, problem, tiling, top),
+        ConvolutionOperands(x, w, problem, tiling, top, padding),
         Windows(
             problem.kernel,
             problem.strides,
             problem.dilations,
             (left, right),
             tiling.m if problem.is_flat else problem.out_width,
+            padding,
         ),
         b.outputs[0],
         b.inputs[2] if bias is not None else None,
         op.activation,
         fused=fused,
         fused_sources=b.inputs[len(names) :],
+        requantisation=requantisation_of(op, b.inputs[3]) if isinstance(op, IntegerConv2DOp) else None,
     ).write()
     return Outlined(
         b.kernel,
@@ -158,7 +174,7 @@ def lower_conv2d(op: Conv2DOp, target: Target, fused: FusedSteps | None = None) 
     )
 
 
-def _operator(op: Conv2DOp) -> tuple[str, dict[str, Attribute]]:
+def _operator(op: Conv2DOp | IntegerConv2DOp) -> tuple[str, dict[str, Attribute]]:
     """The operator of Ascend IR: Conv2D, or DepthwiseConv2D when each channel is a group."""
     groups = op.groups.value.data
     top, left, bottom, right = op.pads.get_values()

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from xdsl.ir import Attribute, SSAValue
 
 from ge.dialects.graph import MatmulOp
-from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.base import shape_of, tensor
+from ge.dialects.graph.integer import IntegerMatmulOp
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import GmType, gm_type
-from ge.ir.attributes import layout_of
+from ge.ir.attributes import block_lanes, layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.constants import Padded, padded_bias, padded_filters
 from ge.lowering.graph_to_tile.contraction import (
@@ -34,6 +35,7 @@ from ge.lowering.graph_to_tile.contraction import (
 )
 from ge.lowering.graph_to_tile.convolution import ConvolutionOperands
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
+from ge.lowering.graph_to_tile.requantisation import requantisation_cost, requantisation_of
 from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import Contraction, choose_tiling
 
@@ -64,26 +66,28 @@ class TransposedOperands(ConvolutionOperands):
         return b.load(self.w, offsets, sizes, fill, shape=(blocks, n1, C0, C0))
 
 
-def matmul_problem(op: MatmulOp) -> Contraction:
+def matmul_problem(op: MatmulOp | IntegerMatmulOp) -> Contraction:
     """The contraction that a matrix product is."""
     *batch, m, k = shape_of(op.a)
     matrices = math.prod(batch)
     each_its_own = len(shape_of(op.b)) > 2
-    cost = epilogue_cost(op.activation)
+    inner, outer = block_lanes(tensor(op.a)), block_lanes(tensor(op.y))
+    cost = epilogue_cost(op.activation) if isinstance(op, MatmulOp) else requantisation_cost(op.activation)
     return Contraction(
         batch=1 if each_its_own else matrices,
         groups=matrices if each_its_own else 1,
-        c1=ceil_div(k, C0),
-        n1=ceil_div(shape_of(op.y)[-1], C0),
+        c1=ceil_div(k, inner),
+        n1=ceil_div(shape_of(op.y)[-1], outer) * (outer // C0),
         out_height=1,
         out_width=m,
         width=m,
         copies=cost.copies,
         operations=cost.operations,
+        n1_multiple=outer // C0,
     )
 
 
-def lower_matmul(op: MatmulOp, target: Target, fused: FusedSteps | None = None) -> Outlined:
+def lower_matmul(op: MatmulOp | IntegerMatmulOp, target: Target, fused: FusedSteps | None = None) -> Outlined:
     """The kernel of a matrix product, and of the elementwise steps that are fused with it."""
     if len(shape_of(op.b)) > 2 and shape_of(op.a)[:-2] != shape_of(op.b)[:-2]:
         raise no_kernel(op, "the leading dimensions broadcast")
@@ -95,18 +99,22 @@ def lower_matmul(op: MatmulOp, target: Target, fused: FusedSteps | None = None) 
     blocks = problem.groups * tiling.tiles_n(problem) * tiling.n1
     right = padded_filters(op.b, blocks) if packed else Padded(op.b)
     bias = padded_bias(op.bias, tiling.tiles_n(problem) * tiling.n1)
+    is_integer = isinstance(op, IntegerMatmulOp)
+    scale = padded_bias(op.scale, tiling.tiles_n(problem) * tiling.n1) if is_integer else None
 
     b_type = right.type
     if not packed:
-        blocks = problem.groups * (problem.n1 if op.transpose_b is None else problem.c1)
+        blocks = problem.groups * (problem.n1 if is_integer or op.transpose_b is None else problem.c1)
         b_type = GmType((blocks, shape_of(op.b)[-2], C0), b_type.element_type)
-    x_type = memory_type(op.a, (problem.batch, problem.groups * problem.c1, 1, problem.plane, C0))
-    y_type = memory_type(op.y, (problem.batch, problem.groups * problem.n1, problem.plane, C0))
+    inner, outer = block_lanes(tensor(op.a)), block_lanes(tensor(op.y))
+    x_type = memory_type(op.a, (problem.batch, problem.groups * problem.c1, 1, problem.plane, inner))
+    stored_blocks = problem.groups * problem.n1 // problem.n1_multiple
+    y_type = memory_type(op.y, (problem.batch, stored_blocks, problem.plane, outer))
     further = [] if fused is None else fused.operands
-    arguments = [b_type, *([bias.type] if bias is not None else [])]
+    arguments = [b_type, *(value.type for value in (bias, scale) if value is not None)]
     arguments += [fused.argument(value, y_type) for value in further if fused]
-    b = KernelBuilder("matmul", [x_type, *arguments], [y_type], tiling.cores)
-    names = ["a", "b", *(["bias"] if bias is not None else [])]
+    b = KernelBuilder(op.name.removeprefix("graph."), [x_type, *arguments], [y_type], tiling.cores)
+    names = ["a", "b", *(["bias"] if bias is not None else []), *(["scale"] if scale is not None else [])]
     b.name_arguments(*names, *(f"r{i}" for i in range(len(further))), "y")
     ContractionKernel(
         b,
@@ -120,24 +128,25 @@ def lower_matmul(op: MatmulOp, target: Target, fused: FusedSteps | None = None) 
         bias_of_group=False,
         fused=fused,
         fused_sources=b.inputs[len(names) :],
+        requantisation=requantisation_of(op, b.inputs[3]) if isinstance(op, IntegerMatmulOp) else None,
     ).write()
-    constants = [right, *([bias] if bias is not None else [])]
+    constants = [value for value in (right, bias, scale) if value is not None]
     inputs = [op.a, *(constant.value for constant in constants), *further]
     return Outlined(
         b.kernel, inputs, *_operator(op), [constant.op for constant in constants if constant.op is not None]
     )
 
 
-def _operator(op: MatmulOp) -> tuple[str, dict[str, Attribute]]:
+def _operator(op: MatmulOp | IntegerMatmulOp) -> tuple[str, dict[str, Attribute]]:
     """The operator of Ascend IR."""
-    transposed = op.transpose_b is not None
+    transposed = isinstance(op, MatmulOp) and op.transpose_b is not None
     if len(shape_of(op.a)) == 2:
         return "MatMulV2", attributes(transpose_x1=False, transpose_x2=transposed)
     return "BatchMatMulV2", attributes(adj_x1=False, adj_x2=transposed)
 
 
-def _operands(op: MatmulOp) -> type[ConvolutionOperands]:
+def _operands(op: MatmulOp | IntegerMatmulOp) -> type[ConvolutionOperands]:
     """How the kernel reads its operands."""
-    if layout_of(op.b.type) == "FRACTAL_Z":
+    if isinstance(op, IntegerMatmulOp) or layout_of(op.b.type) == "FRACTAL_Z":
         return ConvolutionOperands
     return MatrixOperands if op.transpose_b is None else TransposedOperands

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from ge.dialects import tile
 from ge.dialects.cube.instructions.vector import BYTES
 from ge.dialects.cube.spaces import Space
-from ge.dialects.tile.types import ui8
+from ge.ir.attributes import ui8
 from ge.lowering.tile_to_cube.index_math import Index, Truth
 from ge.lowering.tile_to_cube.strides import Layout
 

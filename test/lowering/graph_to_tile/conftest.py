@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import Float32Type, ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType, f32, i32
 from xdsl.dialects.test import TestOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
@@ -24,7 +24,7 @@ from ge.dialects.tile.structure import ForOp, KernelOp
 from ge.dialects.tile.transfer import LoadOp
 from ge.dialects.tile.types import TileType, tile_type
 from ge.ir.attributes import layout_of, with_layout
-from ge.ir.constants import Array, array_of, element_type
+from ge.ir.constants import Array, array_of, element_type, numpy_dtype
 from ge.ir.parser import parse_module
 from ge.ir.printer import print_module
 from ge.ir.verifier import verify_module
@@ -113,9 +113,12 @@ class KernelCheck:
                 values[operand] = cast(Array, evaluate(operand.owner, [])[0])
                 continue
             type = tensor(operand)
-            dtype = np.float16 if str(type.element_type) == "f16" else np.float32
+            dtype = numpy_dtype(type.element_type)
             array = next(given, None)
-            if array is None:
+            if array is None and dtype.kind in "iu":
+                limits = np.iinfo(dtype)
+                array = self.random.integers(limits.min, limits.max + 1, type.get_shape())
+            elif array is None:
                 array = self.random.standard_normal(type.get_shape())
             values[operand] = np.asarray(array).astype(dtype)
         return values
@@ -128,7 +131,7 @@ class KernelCheck:
         stored = pack(array, format)
         if format in ND_FORMATS:
             return stored
-        is_pad = pack(np.ones(array.shape, bool), format) == 0
+        is_pad = pack(np.ones(array.shape, array.dtype), format) == 0
         return np.where(is_pad, self.random.uniform(-9, 9, stored.shape), stored).astype(array.dtype)
 
 
@@ -170,7 +173,7 @@ def _place(tile: SSAValue) -> str:
         return "l1"
     if isinstance(op, LoadOp) and any(isinstance(user, SliceOp) and _place(user.result) == "l0b" for user, _ in users):
         return "l1"
-    if isinstance(op, ForOp) and isinstance(tile_type(tile).element_type, Float32Type):
+    if isinstance(op, ForOp) and tile_type(tile).element_type in (f32, i32):
         return _place(op.yielded[0]) if isinstance(tile, OpResult) else "nowhere"
     if isinstance(op, MatmulOp):
         return "l0c"
@@ -220,7 +223,10 @@ def _last_use(value: SSAValue, number: dict[Operation, int]) -> int:
 
 
 def assert_close(got: Array, want: Array) -> None:
-    """Compare with the tolerance of float16, or of float32."""
+    """Compare with the tolerance of float16, or of float32; integers are equal."""
+    if want.dtype.kind in "iu":
+        assert np.array_equal(got, want), f"{np.count_nonzero(got != want)} of {want.size} integers are different"
+        return
     relative = 1e-3 if got.dtype == np.float16 else 1e-5
     got64, want64 = got.astype(np.float64), want.astype(np.float64)
     error = np.abs(got64 - want64) - relative * np.abs(want64)

@@ -1,0 +1,125 @@
+"""Kernels on 8-bit integers: exactly what the operations mean, on tiles and on the simulator in strict mode."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import cube_kernels
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import f16, i8
+
+from ge.dialects.graph import ActivationAttr, IntegerConv2DOp, IntegerMatmulOp, UnaryKind
+from ge.dialects.graph.constants import constant
+from ge.ir.attributes import ui8
+from ge.lowering.graph_to_tile.convolution import lower_conv2d
+from ge.lowering.graph_to_tile.matmul import lower_matmul
+
+RELU = ActivationAttr(UnaryKind.RELU)
+CLIP = ActivationAttr(UnaryKind.CLIP, 0.0, 60.0)
+
+
+def operands(shape: Sequence[int], outputs: int, seed: int = 0) -> tuple[Any, Any, Any]:
+    """Weights, bias and scales, such that most results are inside of 8 bits."""
+    rng = np.random.default_rng(seed)
+    w = rng.integers(-128, 128, shape).astype(np.int8)
+    bias = rng.integers(-9000, 9000, outputs).astype(np.int32)
+    depth = int(np.prod(shape)) // outputs
+    scale = rng.uniform(0.2, 1.0, outputs).astype(np.float32) / np.float32(depth**0.5 * 100)
+    return constant(w, "FRACTAL_Z").y, constant(bias).y, constant(scale).y
+
+
+def convolution(value: Any, x: Sequence[int], w: Sequence[int], source: Any, target: Any, **fields: Any) -> Any:
+    """A convolution of `x` by constants."""
+    return IntegerConv2DOp(value(x, "NC1HWC0", source), *operands(w, w[0]), target, **fields)
+
+
+CASES = {
+    "3x3": ((1, 40, 9, 11), (48, 40, 3, 3), {"pads": (1, 1, 1, 1)}),
+    "strided": ((2, 3, 14, 15), (20, 3, 5, 3), {"pads": (2, 1, 2, 1), "strides": (2, 2)}),
+    "1x1": ((1, 70, 6, 7), (100, 70, 1, 1), {}),
+    "dilated": ((1, 32, 12, 12), (33, 32, 3, 3), {"dilations": (2, 2), "pads": (2, 0, 1, 3)}),
+    "grouped": ((1, 64, 8, 8), (64, 32, 3, 3), {"groups": 64, "group_merge": 32, "pads": (1, 1, 1, 1)}),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    ("source", "target", "padding", "zero_point"),
+    [(np.uint8, ui8, 131, 120), (np.int8, i8, -7, -128), (np.uint8, i8, 0, 3), (np.int8, f16, 5, 0)],
+)
+def test_convolution(
+    case: str, source: Any, target: Any, padding: int, zero_point: int, check: Any, value: Any
+) -> None:
+    x, w, fields = CASES[case]
+    op = convolution(value, x, w, source, target, padding=padding, zero_point=zero_point, **fields)
+    check(op, lower_conv2d)
+    if target != f16:
+        assert len(np.unique(check.last_results[0])) > 40, "nearly all results saturate, the test shows little"
+
+
+@pytest.mark.parametrize("case", ["3x3", "strided", "1x1"])
+@pytest.mark.parametrize("activation", [RELU, CLIP])
+def test_convolution_in_many_tiles(case: str, activation: ActivationAttr, check_small: Any, value: Any) -> None:
+    x, w, fields = CASES[case]
+    op = convolution(value, x, w, np.uint8, ui8, padding=131, zero_point=10, activation=activation, **fields)
+    check_small(op, lower_conv2d)
+    check_small.without_double_buffering()(op, lower_conv2d)
+
+
+@pytest.mark.parametrize("case", ["3x3", "strided", "1x1", "grouped"])
+@pytest.mark.parametrize("soc", [cube_kernels.LARGE, cube_kernels.SMALL], ids=["large", "small"])
+def test_convolution_on_the_simulator(case: str, soc: Any) -> None:
+    x, w, fields = CASES[case]
+    op = convolution(cube_kernels.value, x, w, np.uint8, ui8, padding=131, zero_point=10, activation=RELU, **fields)
+    kernel, arrays = cube_kernels.kernel_of(op, soc)
+    cube_kernels.check(kernel, arrays, soc)
+
+
+@pytest.mark.parametrize(("m", "k", "n"), [(1, 512, 1000), (33, 40, 70), (100, 768, 48)])
+@pytest.mark.parametrize("target", [ui8, i8, f16])
+def test_matmul(m: int, k: int, n: int, target: Any, check: Any, value: Any) -> None:
+    a = value((m, k), "FRACTAL_NZ", np.int8)
+    op = IntegerMatmulOp(a, *operands((k, n), n), target, zero_point=0 if target == f16 else 9)
+    check(op, lower_matmul)
+
+
+def test_matrices_on_the_simulator() -> None:
+    a = cube_kernels.value((2, 3, 20, 70), "FRACTAL_NZ", np.uint8)
+    op = IntegerMatmulOp(a, *operands((70, 50), 50), i8, zero_point=-4)
+    for soc in (cube_kernels.LARGE, cube_kernels.SMALL):
+        kernel, arrays = cube_kernels.kernel_of(op, soc)
+        cube_kernels.check(kernel, arrays, soc)
+
+
+def test_extremes_do_not_round(check: Any, value: Any) -> None:
+    """Sums of 2304 products of 255 and -128: 27 bits, of which float32 would lose three."""
+    w = np.full((16, 256, 3, 3), -128, np.int8)
+    bias = np.arange(16, dtype=np.int32) + 2304 * 255 * 128 - 8
+    x = value((1, 256, 3, 3), "NC1HWC0", np.uint8)
+    op = IntegerConv2DOp(
+        x, constant(w, "FRACTAL_Z").y, constant(bias).y, constant(np.ones(16, np.float32)).y, i8, zero_point=0
+    )
+    check(op, lower_conv2d, np.full((1, 256, 3, 3), 255, np.uint8))
+    assert check.last_results[0].reshape(-1)[:16].tolist() == list(range(-8, 8))
+
+
+def test_ties_round_to_even(check: Any, value: Any) -> None:
+    """Scales that are powers of two make ties, which decide how numbers are rounded, and the zero point must not."""
+    w = np.zeros((32, 32, 1, 1), np.int8)
+    w[:, 0] = 1
+    x = value((1, 32, 1, 256), "NC1HWC0", np.uint8)
+    op = IntegerConv2DOp(
+        x,
+        constant(w, "FRACTAL_Z").y,
+        constant(np.full(32, -128, np.int32)).y,
+        constant(np.full(32, 0.5, np.float32)).y,
+        ui8,
+        zero_point=101,
+    )
+    array = np.zeros((1, 32, 1, 256), np.uint8)
+    array[:, 0] = np.arange(256)
+    check(op, lower_conv2d, array)
+    got = check.last_results[0].reshape(256, 32)[:, 0]
+    assert got.tolist() == [round((q - 128) * 0.5) + 101 for q in range(256)]

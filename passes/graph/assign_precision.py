@@ -37,6 +37,7 @@ from ge.passes.graph.place import (
     is_device,
     move_to_host,
     only_reshaped,
+    reduced_for_host,
     stranded,
     without_kernel,
 )
@@ -56,6 +57,7 @@ class AssignPrecisionPass(ModulePass):
     2. So does what computes with integers that float16 may not hold, until they are scaled
        (:mod:`ge.passes.graph.unscaled_integers`).
     3. Cheap operations between host operations only move there, too: two conversions would cost more than they save.
+       So does a reduction whose result only the host wants, of a value that it has.
     4. All others take and give float16; the bias of convolutions and matrix products is float32, and so is what they
        accumulate, and the vectors of a normalisation of rows. Constants are converted beforehand, saturating.
     5. Inputs, outputs and values of the host keep their types, with `graph.cast` at the border; reshapes between them,
@@ -86,6 +88,9 @@ class AssignPrecisionPass(ModulePass):
         unscaled = set(with_unscaled_integers(main.body.block))
         for inner in list(main.body.block.ops):
             if without_kernel(inner) or _is_kept(inner, keep) or _is_unscaled(inner, unscaled):
+                move_to_host(inner)
+        for inner in reversed(list(main.body.block.ops)):
+            if reduced_for_host(inner):
                 move_to_host(inner)
         for inner in stranded(main.body.block):
             move_to_host(inner)

@@ -15,6 +15,7 @@ from ge.dialects.graph import (
     LayerNormOp,
     MatmulOp,
     Pool2DOp,
+    ReduceOp,
     ReshapeOp,
     SoftmaxOp,
 )
@@ -52,6 +53,23 @@ def move_to_host(op: Operation) -> None:
     if is_device(op):
         host = host_equivalent(op)
         replace(op, host, host.outputs)
+
+
+def reduced_for_host(op: Operation) -> bool:
+    """Whether a reduction gives something to the host only, which has its operand, too, and can reduce that itself."""
+    if not isinstance(op, ReduceOp) or not all(isinstance(user, HostOp) for user in _readers(op)):
+        return False
+    if not any(isinstance(other, HostOp) for other in (op.x.owner, *(use.operation for use in op.x.uses))):
+        return False
+    report.missed(NAME, op, "it runs on the host: that has its operand, and wants its result")
+    return True
+
+
+def _readers(op: Operation) -> Iterator[Operation]:
+    """The users of an operation's values, also of reshapes of them."""
+    for result in op.results:
+        for use in result.uses:
+            yield from _readers(use.operation) if isinstance(use.operation, ReshapeOp) else (use.operation,)
 
 
 def stranded(block: Block) -> list[Operation]:

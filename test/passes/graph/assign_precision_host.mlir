@@ -31,6 +31,26 @@ func.func @main(%x: tensor<2x3x5xf32>) -> tensor<2x3x5xf32> {
 
 // -----
 
+// A reduction of which the host has the operand and wants the result moves there, through a reshape; others do not.
+// CHECK:       %m = graph.matmul
+// CHECK-NOT:   graph.reduce sum
+// CHECK:       onnx.ReduceSum
+// CHECK:       graph.reduce max %m
+func.func @main(%x: tensor<32x32xf32>) -> (tensor<32x32xf32>, tensor<1x32xf32>) {
+  %m = graph.matmul %x, %x : (tensor<32x32xf32>, tensor<32x32xf32>) -> tensor<32x32xf32>
+  %r = graph.reduce sum %m axes [1] : (tensor<32x32xf32>) -> tensor<32x1xf32>
+  %f = graph.reshape %r : (tensor<32x1xf32>) -> tensor<32xf32>
+  %h = graph.host(%m, %f) : (tensor<32x32xf32>, tensor<32xf32>) -> tensor<32x32xf32> {
+  ^bb0(%a: tensor<32x32xf32>, %b: tensor<32xf32>):
+    %y = onnx.Mod(%a, %b) {fmod = 1} : (tensor<32x32xf32>, tensor<32xf32>) -> tensor<32x32xf32>
+    graph.yield %y : tensor<32x32xf32>
+  }
+  %c = graph.reduce max %m axes [0] : (tensor<32x32xf32>) -> tensor<1x32xf32>
+  func.return %h, %c : tensor<32x32xf32>, tensor<1x32xf32>
+}
+
+// -----
+
 // A float16 model has nothing to convert but a bias; casts of the model between the two types go.
 // CHECK:       func.func @main(%a: tensor<3x4xf16>, %z: tensor<3x2xf32>) -> (tensor<3x2xf16>, tensor<3x2xf32>)
 // CHECK:         %[[B:.*]] = graph.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>

@@ -108,7 +108,8 @@ class MemoryOptions:
     reuse: bool = True
     """Values that are not live at the same time share memory."""
     optimize: str = "high"
-    """`high`: launches are ordered for little memory, and places are searched for; `low`: one greedy walk."""
+    """`high`: launches are ordered for little memory, and places are searched for; `low`: one greedy walk; `solver`: as
+    `high`, and a solver finds the places."""
     limit: int = 0
     """The most bytes of values that come and go; 0 is no limit."""
     no_reuse: tuple[str, ...] = ()
@@ -119,7 +120,8 @@ class MemoryOptions:
     @property
     def planner(self) -> Planner:
         """How places are found."""
-        return "search" if self.optimize == "high" else "greedy-by-size"
+        planners: Mapping[str, Planner] = {"low": "greedy-by-size", "high": "search", "solver": "solver"}
+        return planners[self.optimize]
 
     def plan(self, program: FuncOp, *, one_stream: bool = False) -> MemoryPlan:
         """The plan of a device program, in its streams or as if it had one."""
@@ -354,7 +356,7 @@ def stage_passes(stage: Stage, options: CompileOptions) -> list[ModulePass]:
         "name": options.model.stem,
         "cores": _core_passes(options) if options.streams.auto_parallel else "",
         "streams": "" if options.streams.single else _stream_passes(options),
-        "order": program_pipeline(options.level) if options.memory.optimize == "high" else "",
+        "order": program_pipeline(options.level) if options.memory.optimize != "low" else "",
         "memory": options.memory.pass_options(),
         "double_buffer": str(options.memory.double_buffer).lower(),
         "search_tiles": str(options.search_tiles).lower(),

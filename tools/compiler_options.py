@@ -193,7 +193,11 @@ OPTIMISATION = (
 MEMORY = (
     Option("disable_reuse_memory", "0|1", "1: every value has a place of its own in memory", SAME),
     Option("no_reuse", "NAMES", "nodes whose results share memory with nothing, separated by commas"),
-    Option("memory_optimize", "low|high", "how hard to look for a small memory plan (default high)"),
+    Option(
+        "memory_optimize",
+        "low|high|solver",
+        "how hard to look for a small memory plan (default high); solver needs the package ortools",
+    ),
     Option(
         "external_weight",
         "0|1",

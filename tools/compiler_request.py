@@ -10,6 +10,7 @@ from ge.ir.errors import GeError
 from ge.ir.registry import registry
 from ge.ir.rewrite_log import Switches
 from ge.passes.graph.keep import PRECISION_MODES
+from ge.passes.graph.plan_memory import check_planner
 from ge.passes.graph.select_implementation import FAST, check_types
 from ge.passes.pipelines import DEFAULT_LEVEL, parse_level
 from ge.tools.compilation import NO_FUSION, CompileOptions, MemoryOptions, StreamOptions
@@ -110,15 +111,17 @@ def _fast_types(values: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _memory_options(values: Mapping[str, str]) -> MemoryOptions:
-    """How memory is used. Raises what reading the file of --optimization_config raises."""
+    """How memory is used. Raises what reading the file of --optimization_config raises, GE2050 without the solver."""
     config = read_memory_config(values["optimization_config"]) if "optimization_config" in values else MemoryConfig()
-    return MemoryOptions(
+    options = MemoryOptions(
         reuse=config.reuse_memory and values.get("disable_reuse_memory") != "1",
         optimize=values.get("memory_optimize", MemoryOptions.optimize),
         limit=config.workspace_bytes,
         no_reuse=tuple(filter(None, values.get("no_reuse", "").split(","))),
         double_buffer=config.enable_double_buffer and values.get("kernel_optimize_level") != "low",
     )
+    check_planner(options.planner)
+    return options
 
 
 def _stream_options(values: Mapping[str, str]) -> StreamOptions:

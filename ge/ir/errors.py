@@ -231,6 +231,11 @@ _OPTIONS = {
         "An OM file of this compiler runs with one shape for each input: one gear, and no ranges of sizes.",
         "Give one shape with --input_shape, and compile a file for each shape that is needed.",
     ),
+    "GE2050": ErrorKind(
+        "package of an option is not installed",
+        "Some options need a package that is not installed with this one, because it is large and few need it.",
+        "Install the extra that has it: pip install 'graph-engine[solver]'.",
+    ),
     "GE2047": ErrorKind(
         "operator has one implementation",
         "Only some types of operators have an implementation that is exact and one that takes fewer cycles.",

@@ -9,6 +9,7 @@ get at best, so that a planner knows when it is done.
 | `best-fit` | in the order in which they are made, each into the tightest gap, as an allocator at run time would |
 | `greedy-by-size` | the largest first, each into the tightest gap between those it meets |
 | `search` | several orders of placing, each into either end of gaps, and then what a local search improves |
+| `solver` | constraint programming, with the package ortools (:mod:`ge.maths.exact_placement`) |
 
 All of them are deterministic. A placement of n buffers looks at n² pairs, in NumPy. `greedy-by-size` is the heuristic
 of Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net Inference" (2020).
@@ -175,10 +176,18 @@ def _searched(buffers: Buffers, chosen: Indices, alignment: int, ceiling: int, e
     return place_in_order(buffers, order, alignment, ceiling, at_top)
 
 
+def solver(buffers: Buffers, alignment: int = 1) -> Placement:
+    """What OR-tools finds, whose package is loaded when it is asked for. Raises ImportError where it is not there."""
+    from ge.maths.exact_placement import solve
+
+    return solve(buffers, alignment)
+
+
 PLANNERS: dict[str, Callable[[Buffers, int], Placement]] = {
     "best-fit": best_fit,
     "greedy-by-size": greedy_by_size,
     "search": search,
+    "solver": solver,
 }
 """The planners, by name."""
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Literal, TypeAlias
 
 from xdsl.context import Context
@@ -47,8 +48,14 @@ from ge.passes.graph.program_work import ProgramWork, program_work, value_roots
 from ge.passes.graph.weight_block import plan_weights
 from ge.targets.ascend.soc import Soc, load_soc
 
-Planner: TypeAlias = Literal["best-fit", "greedy-by-size", "search"]
+Planner: TypeAlias = Literal["best-fit", "greedy-by-size", "search", "solver"]
 """How the values of the arena are placed: see :mod:`ge.maths.placement`."""
+
+
+def check_planner(planner: Planner) -> None:
+    """Raise GE2050 for a planner whose package is not installed."""
+    if planner == "solver" and find_spec("ortools") is None:
+        raise GeError("GE2050", "the planner 'solver' needs the package ortools")
 
 
 @dataclass(frozen=True)
@@ -102,8 +109,10 @@ def plan_memory(
 
     Without ``reuse`` every value keeps its slot for the whole run, which helps to look at them afterwards; ``no_reuse``
     does that for the results of some nodes of the model. Without ``in_place`` no result is written over an operand of
-    its launch. ``one_stream`` plans as if streams did not run side by side.
+    its launch. ``one_stream`` plans as if streams did not run side by side. Raises GE2050 for a planner whose
+    package is not installed.
     """
+    check_planner(planner)
     operations = list(body_of(program).ops)
     root = value_roots(program, operations)
     weights = plan_weights(operations, root)

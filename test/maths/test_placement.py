@@ -1,5 +1,6 @@
 """Placement of buffers by lifetime: never two live buffers at one byte, and close to the least memory possible."""
 
+from itertools import permutations
 from random import Random
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ge.maths.exact_placement import EFFORT, FIRST_EFFORT, MAX_BUFFERS, solve
 from ge.maths.intervals import Interval, lower_bound
 from ge.maths.placement import PLANNERS, Lifetimes, Placement, StreamLifetimes, place, search
 
@@ -116,3 +118,44 @@ def test_many_buffers_that_are_all_small() -> None:
     random = Random(7)
     buffers = [Interval(i, i + 100, 512 * random.randint(5, 6)) for i in range(300)]
     assert lower_bound(buffers) <= search(Lifetimes(buffers), 512, effort=100_000).peak <= 1.1 * lower_bound(buffers)
+
+
+def test_the_solver_finds_what_the_search_misses_and_always_the_same() -> None:
+    """And what it found it finds again."""
+    random = Random(41)
+    best = 0
+    for _ in range(3):
+        buffers = [Interval(i // 2, i // 2 + random.randint(1, 12), random.randint(1, 50) * 512) for i in range(60)]
+        searched, solved = search(Lifetimes(buffers), 512), PLANNERS["solver"](Lifetimes(buffers), 512)
+        assert lower_bound(buffers) <= solved.peak <= searched.peak
+        assert solved == solve(Lifetimes(buffers), 512, EFFORT + 1e-6)  # another question, which is solved anew
+        best += solved.peak < searched.peak
+    assert best
+
+
+@settings(deadline=None, max_examples=30)
+@given(st.lists(intervals, min_size=1, max_size=5))
+def test_no_order_of_placing_is_better_than_the_solver(buffers: list[Interval]) -> None:
+    """For few buffers all orders, each at the lowest place that is free: one of them is the best placement."""
+
+    def peak(order: tuple[int, ...]) -> int:
+        placed: list[tuple[int, int]] = []
+        for index in order:
+            around = [(start, buffers[i]) for i, start in placed if buffers[i].overlaps(buffers[index])]
+            ends = [0, *(start + each.size for start, each in around)]
+            size = buffers[index].size
+            fits = [p for p in ends if all(p + size <= start or start + each.size <= p for start, each in around)]
+            placed.append((index, min(fits)))
+        return max(start + buffers[i].size for i, start in placed)
+
+    best = min(map(peak, permutations(range(len(buffers)))))
+    assert PLANNERS["solver"](Lifetimes(buffers), 1).peak == best
+
+
+def test_what_the_solver_spends_is_limited() -> None:
+    """Without effort there is the placement that it begins with; too many buffers are left to the search."""
+    random = Random(3)
+    buffers = [Interval(i // 2, i // 2 + random.randint(1, 5), random.randint(1, 50) * 512) for i in range(60)]
+    assert solve(Lifetimes(buffers), 512, 0).peak == search(Lifetimes(buffers), 512, FIRST_EFFORT).peak
+    many = [Interval(i, i + 1, 512) for i in range(MAX_BUFFERS + 1)]
+    assert solve(Lifetimes(many), 512).peak == 1024

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
+from random import Random
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from device_programs import build
 from onnx import TensorProto, helper, save
+from xdsl.context import Context
 
 from ge import Runtime
 from ge.ir.errors import GeError
+from ge.passes.graph.plan_memory import PlanMemoryPass
 from ge.tools import ge_compiler
 from ge.tools.memory_config import MemoryConfig, read_memory_config
 
@@ -105,6 +110,35 @@ def test_low_and_high_give_the_same_results(model: Path, capsys: pytest.CaptureF
     assert (high["planner"], low["planner"]) == ("search", "greedy-by-size")
     assert high["values"] <= low["values"]
     np.testing.assert_array_equal(result_of(model), expected)
+
+
+def test_a_solver_places_values(model: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Twice the same bytes, and the numbers of the other planners."""
+    high = memory_of(model, capsys, "--memory_optimize=high")
+    expected = result_of(model)
+    solved = memory_of(model, capsys, "--memory_optimize=solver")
+    first = model.with_suffix(".om").read_bytes()
+    assert solved["planner"] == "solver"
+    assert solved["values_lower_bound"] <= solved["values"] <= high["values"]
+    np.testing.assert_array_equal(result_of(model), expected)
+    memory_of(model, capsys, "--memory_optimize=solver")
+    assert model.with_suffix(".om").read_bytes() == first
+
+
+def test_without_its_package_there_is_no_solver(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is said first, before anything is compiled, is which extra to install."""
+    monkeypatch.setitem(sys.modules, "ortools", None)
+    command = [f"--model={model}", f"--output={tmp_path}/m.om", "--report=none"]
+    with pytest.raises(GeError) as error:
+        ge_compiler.run([*command, "--memory_optimize=solver"])
+    assert error.value.code == "GE2050" and "graph-engine[solver]" in error.value.remedy
+    assert not (tmp_path / "m.om").exists()
+    with pytest.raises(GeError) as error:
+        PlanMemoryPass(planner="solver").apply(Context(), build(Random(0), 4))
+    assert error.value.code == "GE2050"
+    ge_compiler.run([*command, "--memory_optimize=high"])
 
 
 def test_named_nodes_share_memory_with_nothing(model: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from ge.dialects.graph import ActivationAttr, BinaryOp, CastOp, ConstantOp, LayerNormOp, SoftmaxOp, UnaryOp
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.constants import constant, stored_type
-from ge.dialects.graph.fusing import Around, fusion_obstacle, outside_operands
+from ge.dialects.graph.fusing import MAX_OPERANDS, Around, fusion_obstacle, outside_operands
 from ge.dialects.tile.meaning import run_kernel
 from ge.dialects.tile.structure import KernelOp
 from ge.ir.attributes import layout_of
@@ -249,3 +249,85 @@ def test_on_the_simulator(format: str, case: Any, rows: Rows) -> None:
     shape = (1, 3, 20, 17 if rows is softmax and case is not rows_as_operands else 32)
     steps = case(shape, format) if case is logarithm else case(shape, format, rows)
     check_bits(steps, Target(SMALL), simulated(SMALL))
+
+
+# What is no fusion
+
+
+def obstacle_of(steps: list[Operation], ub: int = LARGE.buffers["ub"]) -> str:
+    Block(list(steps))
+    return fusion_obstacle(steps, ub) or ""
+
+
+def test_what_rows_do_not_take() -> None:
+    first = softmax(value((40, 64)))
+    assert obstacle_of([first, softmax(first.y)]) == "graph.softmax and graph.softmax share no kernel"
+
+    total = BinaryOp("add", value((40, 64)), value((40, 64)))
+    Block([UnaryOp(total.y, "abs")])
+    assert obstacle_of([total, softmax(total.y)]) == "a value between them has other users"
+
+    row = UnaryOp(value((64,)), "tanh")
+    scaled = BinaryOp("mul", value((40, 64)), row.y)
+    assert obstacle_of([row, scaled, softmax(scaled.y)]) == "steps have other shapes or storage formats"
+
+    other_axis = SoftmaxOp(value((40, 64)), 0)
+    assert obstacle_of([other_axis, UnaryOp(other_axis.y, "abs")]) == "the axis is not the last"
+
+    column = BinaryOp("mul", value((40, 64)), value((40, 1)))
+    assert obstacle_of([column, softmax(column.y)]) == "the operands broadcast in a way that has no kernel"
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_the_most_operands(more: int) -> None:
+    """Before and after the rows together."""
+    steps: list[Operation] = [BinaryOp("add", value((40, 64)), value((40, 64)))]
+    for _ in range(MAX_OPERANDS - 3):
+        steps.append(BinaryOp("add", steps[-1].results[0], value((40, 64))))
+    rows = softmax(steps[-1].results[0])
+    steps += [rows, BinaryOp("add", rows.y, value((40, 64)))]
+    if more:
+        steps.append(BinaryOp("add", steps[-1].results[0], value((40, 64))))
+    assert obstacle_of(steps) == (f"it has more than {MAX_OPERANDS} operands" if more else "")
+
+
+@pytest.mark.parametrize(
+    ("step", "stays"), [("log", False), ("reciprocal", False), ("exp", False), ("gelu", True), ("square", True)]
+)
+def test_what_is_beyond_the_end_of_rows_stays_finite(step: str, stays: bool) -> None:
+    """Before rows that do not fill blocks; behind them, and where they do, any function will do."""
+    for length, anchor in [(33, softmax), (33, layer_norm), (48, softmax)]:
+        before = UnaryOp(value((40, length)), step)
+        obstacle = obstacle_of([before, anchor(before.y)])
+        assert ("could become infinite" in obstacle) == (length == 33 and not stays), obstacle
+    rows = softmax(value((40, 33)))
+    assert obstacle_of([rows, UnaryOp(rows.y, step)]) == ""
+
+
+@pytest.mark.parametrize(("divisor", "stays"), [(8.0, True), (0.0, False), (None, False)])
+def test_divisions_beyond_the_end_of_rows(divisor: float | None, stays: bool) -> None:
+    other = value((40, 33)) if divisor is None else number(divisor)
+    quotient = BinaryOp("div", value((40, 33)), other)
+    assert ("could become infinite" not in obstacle_of([quotient, softmax(quotient.y)])) == stays
+
+
+@pytest.mark.parametrize("format", [ND, NZ])
+def test_rows_and_steps_that_do_not_fit_together(format: str) -> None:
+    """Sixteen rows of a softmax alone do; one at a time they would be summed in another order."""
+    shape = (40, 768)
+
+    def with_function(kind: str) -> list[Operation]:
+        rows = softmax(value(shape, format))
+        return [rows, UnaryOp(rows.y, kind)]
+
+    assert obstacle_of(with_function("relu")) == ""
+    assert obstacle_of(with_function("gelu")).startswith("16 rows of 768 elements and what the steps need do not fit")
+    assert obstacle_of(with_function("gelu"), ub=1 << 19) == ""
+    check_bits(residual(shape, format, layer_norm), Target(LARGE), as_tiles)
+
+
+def test_a_kernel_says_what_it_is_made_of() -> None:
+    outlined = check_bits(epilogue((40, 64), ND), Target(LARGE), as_tiles)
+    assert outlined.op_type == "SoftmaxV2"
+    assert str(outlined.op_attrs["fused_ops"]) == '"SoftmaxV2, Abs, Mul, Sub, Maximum"'
+    assert outlined.kernel.block_count == 3 and len(outlined.inputs) == 3

@@ -30,6 +30,7 @@ from ge.lowering.graph_to_tile.layer_norm import lower_layer_norm
 from ge.lowering.graph_to_tile.matmul import lower_matmul
 from ge.lowering.graph_to_tile.outline import Lowering, Outlined, Target, check_covered, no_kernel
 from ge.lowering.graph_to_tile.pooling import lower_pool2d
+from ge.lowering.graph_to_tile.quantisation import lower_dequantise, lower_integer_add, lower_quantise
 from ge.lowering.graph_to_tile.reduce import lower_reduce
 from ge.lowering.graph_to_tile.softmax import lower_softmax
 from ge.lowering.graph_to_tile.trans_data import keeps_bytes, lower_trans_data
@@ -45,6 +46,9 @@ LOWERINGS: Mapping[type[Operation], Lowering] = {
     graph.MatmulOp: lower_matmul,
     graph.IntegerConv2DOp: lower_conv2d,
     graph.IntegerMatmulOp: lower_matmul,
+    graph.IntegerAddOp: lower_integer_add,
+    graph.QuantiseOp: lower_quantise,
+    graph.DequantiseOp: lower_dequantise,
     graph.Pool2DOp: lower_pool2d,
     graph.UnaryOp: lower_unary,
     graph.BinaryOp: lower_binary,

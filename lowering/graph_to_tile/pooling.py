@@ -8,6 +8,8 @@ Two kernels:
 
 Averages are summed in float32 and multiplied by 1 / count. Where a window counts differently at the border, the count
 is the product of one for its row and one for its column, and both reciprocals are small constants.
+
+Maxima of 8-bit integers are taken in float16, which holds them exactly, on blocks of 32 lanes.
 """
 
 from __future__ import annotations
@@ -17,21 +19,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from xdsl.dialects.builtin import f16, f32
+from xdsl.dialects.builtin import f16, f32, i8
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph import ConstantOp, Pool2DOp, PoolKind
-from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.constants import constant
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import gm_type
+from ge.ir.attributes import ui8
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel, storage_of
 from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import deal_evenly
 
 LOWEST = -65504.0
-"""The lowest finite float16: what padding reads as under a maximum."""
+"""The lowest finite float16."""
 
 F16_BLOCK, F32_BLOCK = 32, 64
 """Bytes of 16 lanes."""
@@ -61,6 +64,17 @@ def lower_pool2d(op: Pool2DOp, target: Target) -> Outlined:
     return Outlined(kernel.kernel, inputs, "AvgPoolV2", shown, constants)
 
 
+def _lowest(op: Pool2DOp) -> float:
+    """What padding reads as under a maximum."""
+    element = tensor(op.x).element_type
+    return -128.0 if element == i8 else 0.0 if element == ui8 else LOWEST
+
+
+def _widening(op: Pool2DOp) -> int:
+    """How much more a block takes: of 8 bits, twice as many lanes in float16, and what is loaded and stored."""
+    return 1 if storage_of(op.x)[-1] == C0 else 3
+
+
 def _is_max(op: Pool2DOp) -> bool:
     return op.kind.data is PoolKind.MAX
 
@@ -70,32 +84,33 @@ def _is_max(op: Pool2DOp) -> bool:
 
 def _whole_planes(op: Pool2DOp, target: Target) -> tuple[KernelBuilder, list[ConstantOp]]:
     """Global pooling: tiles of channel blocks, each with all its positions if they fit, otherwise in parts."""
-    n, c1, height, width, _ = storage_of(op.x)
+    n, c1, height, width, lanes = storage_of(op.x)
     planes, positions = n * c1, height * width
-    fitting = target.ub // 2 // (F16_BLOCK if _is_max(op) else F16_BLOCK + 2 * F32_BLOCK)
+    fitting = target.ub // 2 // ((F16_BLOCK if _is_max(op) else F16_BLOCK + 2 * F32_BLOCK) * _widening(op))
     part = deal_evenly(positions, fitting, 1)
     deal = deal_evenly(planes, fitting // part.size if part.parts == 1 else 1, target.cores)
     b = KernelBuilder(
         f"{op.kind.data}_pool",
-        [memory_type(op.x, (planes, positions, C0))],
-        [memory_type(op.y, (planes, C0))],
+        [memory_type(op.x, (planes, positions, lanes))],
+        [memory_type(op.y, (planes, lanes))],
         deal.cores,
     )
-    element, fill = (f16, LOWEST) if _is_max(op) else (f32, 0.0)
+    element, fill = (f16, _lowest(op)) if _is_max(op) else (f32, 0.0)
     kind = "max" if _is_max(op) else "sum"
     with b.deal(deal.parts, target.stages) as number:
         plane = b.times(number, deal.size)
-        shape = (deal.size, 1, C0)
+        shape = (deal.size, 1, lanes)
         start = [b.constant(fill, shape, element)] if part.parts > 1 else []
         with b.loop(0, positions, part.size, start, target.stages) as turn:
             inside = planes % deal.size == 0 and positions % part.size == 0
-            sizes = (deal.size, part.size, C0)
+            sizes = (deal.size, part.size, lanes)
             x = b.load(b.inputs[0], (plane, turn.counter, 0), sizes, None if inside else fill)
             reduced = b.reduce(kind, b.cast(x, element), 1)
             combined = b.binary("max" if _is_max(op) else "add", turn.carried[0], reduced) if start else reduced
             turn.results = [combined]
         y = turn.results[0] if _is_max(op) else b.cast(b.scalar("muls", turn.results[0], 1 / positions), f16)
-        b.store(b.reshape(y, (deal.size, C0)), b.outputs[0], (plane, 0), (deal.size, C0))
+        y = b.cast(b.reshape(y, (deal.size, lanes)), tensor(op.y).element_type)
+        b.store(y, b.outputs[0], (plane, 0), (deal.size, lanes))
     return b, []
 
 
@@ -111,11 +126,12 @@ class WindowTile:
     columns: int
     in_rows: int
     in_columns: int
+    lanes: int
 
     @property
     def shape(self) -> tuple[int, int, int, int]:
         """The shape of the result."""
-        return (self.planes, self.rows, self.columns, C0)
+        return (self.planes, self.rows, self.columns, self.lanes)
 
 
 def _tile_bytes(op: Pool2DOp, tile: WindowTile) -> int:
@@ -123,13 +139,13 @@ def _tile_bytes(op: Pool2DOp, tile: WindowTile) -> int:
     taken = tile.in_rows * tile.in_columns * F16_BLOCK + tile.rows * tile.columns * F16_BLOCK
     block = F16_BLOCK if _is_max(op) else F32_BLOCK
     taken += tile.rows * (2 * tile.in_columns + 2 * tile.columns) * block
-    return tile.planes * taken
+    return tile.planes * taken * _widening(op)
 
 
 def _window_tile(op: Pool2DOp, planes: int, rows: int, columns: int) -> WindowTile:
     """The tile of so many channel blocks, output rows and output columns."""
     (kh, kw), (sh, sw) = op.kernel.get_values(), op.strides.get_values()
-    return WindowTile(planes, rows, columns, (rows - 1) * sh + kh, (columns - 1) * sw + kw)
+    return WindowTile(planes, rows, columns, (rows - 1) * sh + kh, (columns - 1) * sw + kw, storage_of(op.x)[-1])
 
 
 def _choose_tile(op: Pool2DOp, target: Target) -> tuple[WindowTile, int]:
@@ -174,21 +190,22 @@ def _windows(op: Pool2DOp, target: Target) -> tuple[KernelBuilder, list[Constant
     )
     b.name_arguments("x", *(["per_row", "per_column"] if reciprocals else []), "y")
     (sh, sw), (top, left, _, _) = op.strides.get_values(), op.pads.get_values()
-    fill = None if _is_inside(op, tile, tiles) else LOWEST if _is_max(op) else 0.0
+    fill = None if _is_inside(op, tile, tiles) else _lowest(op) if _is_max(op) else 0.0
     with b.deal(math.prod(tiles), stages) as number:
         image, plane, row, column = b.split(number, *tiles)
         plane, row, column = b.times(plane, tile.planes), b.times(row, tile.rows), b.times(column, tile.columns)
         corner = (b.minus(b.times(row, sh), top), b.minus(b.times(column, sw), left))
-        sizes = (1, tile.planes, tile.in_rows, tile.in_columns, C0)
+        sizes = (1, tile.planes, tile.in_rows, tile.in_columns, tile.lanes)
         x = b.load(b.inputs[0], (image, plane, *corner, 0), sizes, fill, shape=sizes[1:])
-        y = _reduce_windows(b, op, x, tile)
+        y = _reduce_windows(b, op, b.cast(x, f16), tile)
         if reciprocals:
             per_row = _load_counts(b, b.inputs[1], row, tile.rows, (1, tile.rows, 1, C0))
             per_column = _load_counts(b, b.inputs[2], column, tile.columns, (1, 1, tile.columns, C0))
             y = b.binary("mul", b.binary("mul", y, per_column), per_row)
         elif not _is_max(op):
             y = b.scalar("muls", y, 1 / math.prod(op.kernel.get_values()))
-        b.store(b.cast(y, f16), b.outputs[0], (image, plane, row, column, 0), (1, *tile.shape))
+        y = b.cast(b.cast(y, f16), tensor(op.y).element_type)
+        b.store(y, b.outputs[0], (image, plane, row, column, 0), (1, *tile.shape))
     return b, reciprocals
 
 
@@ -204,7 +221,7 @@ def _is_inside(op: Pool2DOp, tile: WindowTile, tiles: tuple[int, int, int, int])
 def _reduce_windows(b: KernelBuilder, op: Pool2DOp, x: SSAValue, tile: WindowTile) -> SSAValue:
     """Reduce the windows of loaded rows, first over their rows, then over their columns."""
     (kh, kw), (sh, sw) = op.kernel.get_values(), op.strides.get_values()
-    shape = (tile.planes, tile.rows, tile.in_columns, C0)
+    shape = (tile.planes, tile.rows, tile.in_columns, tile.lanes)
     x = _combine(b, op, (b.slice(x, (0, tap, 0, 0), shape, (1, sh, 1, 1)) for tap in range(kh)))
     return _combine(b, op, (b.slice(x, (0, 0, tap, 0), tile.shape, (1, 1, sw, 1)) for tap in range(kw)))
 

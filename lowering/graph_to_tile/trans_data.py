@@ -1,5 +1,7 @@
 """`graph.trans_data` to a tile kernel: between plain formats (float16 or float32), NC1HWC0 and FRACTAL_NZ (float16).
 
+Tensors of 8 bits stay that; their blocks have 32 lanes, and those of feature maps are transposed as float16.
+
 1. *Feature maps* [N, C, H, W] to and from NC1HWC0: 16 channels x P positions are transposed to P x 16, or back.
 2. *Matrices* [..., M, K] to and from FRACTAL_NZ, and feature maps of one position, which are matrices of one row:
    either a row at a time, as K1 blocks that lie M blocks apart, or a column of blocks at a time, for many rows.
@@ -16,11 +18,12 @@ import math
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import f16
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ge.dialects.graph import TransDataOp
 from ge.dialects.graph.base import shape_of, tensor
-from ge.ir.attributes import layout_of
+from ge.dialects.tile.types import tile_type
+from ge.ir.attributes import block_lanes, layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder, is_f16
 from ge.lowering.graph_to_tile.elementwise import F16_BLOCK, F32_BLOCK
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
@@ -37,14 +40,16 @@ def lower_trans_data(op: TransDataOp, target: Target) -> Outlined:
     packs = source in ND_FORMATS
     if packs == (result in ND_FORMATS) or "FRACTAL_Z" in (source, result):
         raise no_kernel(op, f"{source} to {result}")
-    if not is_f16(op.y if packs else op.x):
-        raise no_kernel(op, "blocks hold float16 only")
+    blocks = op.y if packs else op.x
+    if not is_f16(blocks) and (_lanes(op) == C0 or tensor(op.x).element_type != tensor(op.y).element_type):
+        raise no_kernel(op, "blocks hold float16, or 8 bits that stay as they are")
     shape = shape_of(op.x)
     is_map = "NC1HWC0" in (source, result)
     if is_map and shape[2:] != (1, 1):
         kernel = (_pack_map if packs else _unpack_map)(op, target)
     else:
-        matrix = Matrix(shape[0], 1, shape[1]) if is_map else Matrix(math.prod(shape[:-2]), *shape[-2:])
+        batch, rows, columns = (shape[0], 1, shape[1]) if is_map else (math.prod(shape[:-2]), *shape[-2:])
+        matrix = Matrix(batch, rows, columns, block_lanes(tensor(blocks)))
         kernel = (_pack_matrix if packs else _unpack_matrix)(op, matrix, target)
     names = {format: "NCHW" if format in ND_FORMATS and len(shape) == 4 else format for format in (source, result)}
     return Outlined(kernel.kernel, [op.x], "TransData", attributes(src_format=names[source], dst_format=names[result]))
@@ -55,10 +60,11 @@ def keeps_bytes(op: TransDataOp) -> bool:
     if tensor(op.x).element_type != tensor(op.y).element_type:
         return False
     shape, formats = shape_of(op.x), {layout_of(op.x.type), layout_of(op.y.type)} - ND_FORMATS
+    lanes = block_lanes(tensor(op.x))
     if formats == {"NC1HWC0"}:
-        return shape[2:] == (1, 1) and shape[1] % C0 == 0
+        return shape[2:] == (1, 1) and shape[1] % lanes == 0
     if formats == {"FRACTAL_NZ"}:
-        return shape[-1] % C0 == 0 and (shape[-2] == 1 or shape[-1] == C0)
+        return shape[-1] % lanes == 0 and (shape[-2] == 1 or shape[-1] == lanes)
     return not formats
 
 
@@ -68,15 +74,37 @@ def keeps_bytes(op: TransDataOp) -> bool:
 def _map_views(op: TransDataOp) -> tuple[tuple[int, int, int], tuple[int, int, int, int]]:
     """The plain and the packed shape of a feature map, with positions as one dimension."""
     n, c, height, width = shape_of(op.x)
-    return (n, c, height * width), (n, ceil_div(c, C0), height * width, C0)
+    lanes = _lanes(op)
+    return (n, c, height * width), (n, ceil_div(c, lanes), height * width, lanes)
+
+
+def _lanes(op: TransDataOp) -> int:
+    """Lanes of a block; a change between 8 bits and others is none of this."""
+    return block_lanes(tensor(op.y))
+
+
+def _positions_first(b: KernelBuilder, x: SSAValue, element: Attribute) -> SSAValue:
+    """Channels x positions as positions x channels, in squares of float16."""
+    channels, size = tile_type(x).sizes
+    x = b.cast(x, f16)
+    parts = [b.transpose(b.slice(x, (first, 0), (C0, size))) for first in range(0, channels, C0)]
+    return b.cast(b.concat(parts, axis=1), element)
+
+
+def _channels_first(b: KernelBuilder, x: SSAValue, element: Attribute) -> SSAValue:
+    """Positions x channels as channels x positions, in squares of float16."""
+    size, channels = tile_type(x).sizes
+    x = b.cast(x, f16)
+    parts = [b.transpose(b.slice(x, (0, first), (size, C0))) for first in range(0, channels, C0)]
+    return b.cast(b.concat(parts), element)
 
 
 def _pack_map(op: TransDataOp, target: Target) -> KernelBuilder:
     """16 channels x P positions to P x 16; channels and positions beyond the end are zero."""
     (n, c, plane), packed = _map_views(op)
-    c1 = packed[1]
-    room = target.ub // target.stages // (ROW_BYTES * C0) // C0
-    size = C0 * deal_evenly(ceil_div(plane, C0), room, ceil_div(target.cores, n * c1), 8).size
+    c1, lanes = packed[1], packed[3]
+    room = target.ub // target.stages // (ROW_BYTES * lanes) // lanes
+    size = lanes * deal_evenly(ceil_div(plane, lanes), room, ceil_div(target.cores, n * c1), 8).size
     tiles = (n, c1, ceil_div(plane, size))
     b = KernelBuilder(
         "trans_data",
@@ -84,26 +112,26 @@ def _pack_map(op: TransDataOp, target: Target) -> KernelBuilder:
         [memory_type(op.y, packed)],
         min(target.cores, math.prod(tiles)),
     )
-    inside = c % C0 == 0 and plane % size == 0
+    inside = c % lanes == 0 and plane % size == 0
     with b.deal(math.prod(tiles), target.stages) as number:
         image, block, part = b.split(number, *tiles)
         start = b.times(part, size)
-        offsets, sizes = (image, b.times(block, C0), start), (1, C0, size)
+        offsets, sizes = (image, b.times(block, lanes), start), (1, lanes, size)
         x = b.load(b.inputs[0], offsets, sizes, None if inside else 0.0, shape=sizes[1:])
-        y = b.transpose(b.cast(x, f16))
-        b.store(y, b.outputs[0], (image, block, start, 0), (1, 1, size, C0))
+        y = _positions_first(b, x, tensor(op.y).element_type)
+        b.store(y, b.outputs[0], (image, block, start, 0), (1, 1, size, lanes))
     return b
 
 
 def _unpack_map(op: TransDataOp, target: Target) -> KernelBuilder:
     """P x 16 to 16 channels x P positions, which go to rows of a plain tensor."""
     (n, c, plane), packed = _map_views(op)
-    c1 = packed[1]
-    room = target.ub // target.stages // (ROW_BYTES * C0) // C0
+    c1, lanes = packed[1], packed[3]
+    room = target.ub // target.stages // (ROW_BYTES * lanes) // lanes
     element = tensor(op.y).element_type
     ragged = plane * element_bytes(op.y) % F16_BLOCK != 0
     share = 1 if ragged else ceil_div(target.cores, n * c1)
-    size = C0 * deal_evenly(ceil_div(plane, C0), room, share, 8).size
+    size = lanes * deal_evenly(ceil_div(plane, lanes), room, share, 8).size
     parts = ceil_div(plane, size)
     groups = n * c1 * (1 if ragged else parts)
     b = KernelBuilder(
@@ -119,15 +147,15 @@ def _unpack_map(op: TransDataOp, target: Target) -> KernelBuilder:
                 part = b.minus(parts - 1, turn.counter)
             start = b.times(part, size)
             fill = None if plane % size == 0 else 0.0
-            x = b.load(b.inputs[0], (image, block, start, 0), (1, 1, size, C0), fill, shape=(size, C0))
-            y = b.cast(b.transpose(x), element)
-            b.store(y, b.outputs[0], (image, b.times(block, C0), start), (1, C0, size))
+            x = b.load(b.inputs[0], (image, block, start, 0), (1, 1, size, lanes), fill, shape=(size, lanes))
+            y = _channels_first(b, x, element)
+            b.store(y, b.outputs[0], (image, b.times(block, lanes), start), (1, lanes, size))
     return b
 
 
 def element_bytes(value: SSAValue) -> int:
     """Bytes of an element of a graph value."""
-    return 2 if is_f16(value) else 4
+    return memory_type(value).element_bytes
 
 
 # Matrices
@@ -140,11 +168,13 @@ class Matrix:
     batch: int
     rows: int
     columns: int
+    lanes: int = C0
+    """Elements of a block."""
 
     @property
     def blocks(self) -> int:
         """Blocks of a row."""
-        return ceil_div(self.columns, C0)
+        return ceil_div(self.columns, self.lanes)
 
     @property
     def plain(self) -> tuple[int, int, int]:
@@ -154,20 +184,21 @@ class Matrix:
     @property
     def packed(self) -> tuple[int, int, int, int]:
         """The shape in FRACTAL_NZ."""
-        return (self.batch, self.blocks, self.rows, C0)
+        return (self.batch, self.blocks, self.rows, self.lanes)
 
 
 def _row_part(matrix: Matrix, target: Target) -> int:
     """Blocks of a row that are moved at once."""
-    return deal_evenly(matrix.blocks, target.ub // target.stages // (ROW_BYTES * C0), 1).size
+    return deal_evenly(matrix.blocks, target.ub // target.stages // (ROW_BYTES * matrix.lanes), 1).size
 
 
 def _pack_matrix(op: TransDataOp, matrix: Matrix, target: Target) -> KernelBuilder:
     """Rows to columns of blocks; columns beyond the end are zero."""
+    lanes = matrix.lanes
     part = _row_part(matrix, target)
     rows = 1
     if matrix.rows > matrix.blocks and part == matrix.blocks:
-        room = target.ub // target.stages // (ROW_BYTES * C0 * matrix.blocks)
+        room = target.ub // target.stages // (ROW_BYTES * lanes * matrix.blocks)
         rows = deal_evenly(matrix.rows, room, ceil_div(target.cores, matrix.batch)).size
     tiles = (matrix.batch, ceil_div(matrix.rows, rows), ceil_div(matrix.blocks, part))
     b = KernelBuilder(
@@ -176,24 +207,25 @@ def _pack_matrix(op: TransDataOp, matrix: Matrix, target: Target) -> KernelBuild
         [memory_type(op.y, matrix.packed)],
         min(target.cores, math.prod(tiles)),
     )
-    inside = matrix.columns % (part * C0) == 0 and matrix.rows % rows == 0
+    inside = matrix.columns % (part * lanes) == 0 and matrix.rows % rows == 0
     with b.deal(math.prod(tiles), target.stages) as number:
         image, row, block = b.split(number, *tiles)
         row, block = b.times(row, rows), b.times(block, part)
-        sizes = (1, rows, part * C0)
-        x = b.load(b.inputs[0], (image, row, b.times(block, C0)), sizes, None if inside else 0.0, shape=sizes[1:])
-        x = b.cast(x, f16)
+        sizes = (1, rows, part * lanes)
+        x = b.load(b.inputs[0], (image, row, b.times(block, lanes)), sizes, None if inside else 0.0, shape=sizes[1:])
+        x = b.cast(x, tensor(op.y).element_type)
         if rows == 1:
-            b.store(b.reshape(x, (part, 1, C0)), b.outputs[0], (image, block, row, 0), (1, part, 1, C0))
+            b.store(b.reshape(x, (part, 1, lanes)), b.outputs[0], (image, block, row, 0), (1, part, 1, lanes))
         else:
             with b.loop(0, part, 1, stages=target.stages) as turn:
-                column = b.slice(x, (0, b.times(turn.counter, C0)), (rows, C0))
-                b.store(column, b.outputs[0], (image, turn.counter, row, 0), (1, 1, rows, C0))
+                column = b.slice(x, (0, b.times(turn.counter, lanes)), (rows, lanes))
+                b.store(column, b.outputs[0], (image, turn.counter, row, 0), (1, 1, rows, lanes))
     return b
 
 
 def _unpack_matrix(op: TransDataOp, matrix: Matrix, target: Target) -> KernelBuilder:
     """Columns of blocks to rows: columns at once where rows are whole blocks, otherwise row by row."""
+    lanes = matrix.lanes
     ragged = matrix.columns * element_bytes(op.y) % F16_BLOCK != 0
     if not ragged and matrix.rows > matrix.blocks:
         return _unpack_columns(op, matrix, target)
@@ -211,14 +243,21 @@ def _unpack_matrix(op: TransDataOp, matrix: Matrix, target: Target) -> KernelBui
     with b.deal(total, target.stages) as row, b.loop(0, parts, 1, stages=target.stages) as turn:
         image, row_of_image = b.split(row, matrix.batch, matrix.rows)
         block = b.times(b.minus(parts - 1, turn.counter), part)
-        x = b.load(b.inputs[0], (image, block, row_of_image, 0), (1, part, 1, C0), fill, shape=(1, part * C0))
-        b.store(b.cast(x, element), b.outputs[0], (row, b.times(block, C0)), (1, part * C0))
+        x = b.load(
+            b.inputs[0],
+            (image, block, row_of_image, 0),
+            (1, part, 1, lanes),
+            fill,
+            shape=(1, part * lanes),
+        )
+        b.store(b.cast(x, element), b.outputs[0], (row, b.times(block, lanes)), (1, part * lanes))
     return b
 
 
 def _unpack_columns(op: TransDataOp, matrix: Matrix, target: Target) -> KernelBuilder:
     """Each column of blocks goes to all rows of a plain matrix whose rows are whole blocks."""
-    room = target.ub // target.stages // (ROW_BYTES * C0)
+    lanes = matrix.lanes
+    room = target.ub // target.stages // (ROW_BYTES * lanes)
     rows = deal_evenly(matrix.rows, room, ceil_div(target.cores, matrix.batch * matrix.blocks), 8).size
     tiles = (matrix.batch, matrix.blocks, ceil_div(matrix.rows, rows))
     b = KernelBuilder(
@@ -231,7 +270,7 @@ def _unpack_columns(op: TransDataOp, matrix: Matrix, target: Target) -> KernelBu
         image, block, row = b.split(number, *tiles)
         row = b.times(row, rows)
         fill = None if matrix.rows % rows == 0 else 0.0
-        x = b.load(b.inputs[0], (image, block, row, 0), (1, 1, rows, C0), fill, shape=(rows, C0))
+        x = b.load(b.inputs[0], (image, block, row, 0), (1, 1, rows, lanes), fill, shape=(rows, lanes))
         y = b.cast(x, tensor(op.y).element_type)
-        b.store(y, b.outputs[0], (image, row, b.times(block, C0)), (1, rows, C0))
+        b.store(y, b.outputs[0], (image, row, b.times(block, lanes)), (1, rows, lanes))
     return b

@@ -13,6 +13,8 @@ A result takes the place of an operand that ends there, when both have the same 
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import cast
@@ -101,13 +103,22 @@ def around(
 
 
 def fill(k: KernelBuilder, target: UbTile, value: float) -> None:
-    """Write `value` to every element of a tile; of 8 bits only zero, which has the bits of zeros of float16."""
+    """Write `value` to every element of a tile; of 8 bits, as the float16 of which both bytes are that."""
     if target.element_bytes == 1:
-        if value != 0 or not target.layout.is_dense:
-            raise k.fail(f"a tile of 8 bits that lies as {target.layout.dims} and is filled with {value}")
+        if not target.layout.is_dense:
+            raise k.fail(f"a tile of 8 bits that lies as {target.layout.dims} and is filled")
         halves = Layout.dense([-(-target.layout.extent // target.lanes) * (target.lanes // 2)])
-        target = UbTile(target.buffer, target.offset, halves, "f16")
+        target, value = UbTile(target.buffer, target.offset, halves, "f16"), half_of_bytes(k, value)
     vector(k, "vector_dup", {"dst": target}, scalar=value, dtype="f32" if target.dtype == "s32" else target.dtype)
+
+
+def half_of_bytes(k: KernelBuilder, value: float) -> float:
+    """The float16 of which both bytes are `value`; no instruction writes one that is not finite."""
+    byte = int(value) % 256
+    (half,) = struct.unpack("<e", bytes((byte, byte)))
+    if byte != value % 256 or not math.isfinite(half):
+        raise k.fail(f"elements of 8 bits that are filled with {value}")
+    return half
 
 
 def copy(k: KernelBuilder, dst: UbTile, src: UbTile) -> None:

@@ -19,7 +19,7 @@ from ge.dialects.cube.spaces import BLOCK, Space
 from ge.dialects.tile.types import TileType, gm_type, tile_type
 from ge.lowering.tile_to_cube.boxes import Clip, box, clip_all, has_gap, memory_place, not_empty, row_major
 from ge.lowering.tile_to_cube.builder import KernelBuilder, ub_layout
-from ge.lowering.tile_to_cube.elementwise import fill
+from ge.lowering.tile_to_cube.elementwise import fill, half_of_bytes
 from ge.lowering.tile_to_cube.index_math import Index
 from ge.lowering.tile_to_cube.places import L1Tile, Place, Slab, UbTile, dtype_of, is_slab, needed
 from ge.lowering.tile_to_cube.strides import Layout
@@ -102,9 +102,12 @@ def _fill_tails(k: KernelBuilder, op: tile.LoadOp, target: UbTile, layout: Layou
         )
     if lane == 0:
         return
+    dtype, lanes, value = target.dtype, target.lanes, op.fill_value
     if target.element_bytes == 1:
-        raise k.fail("a row of 8 bits ends inside a block: lanes of 16 bits can be filled")
-    mask = ((1 << target.lanes) - 1) ^ ((1 << lane) - 1)
+        if lane % 2:
+            raise k.fail("a row of 8 bits ends inside two bytes, of which no instruction fills one")
+        dtype, lanes, lane, value = "f16", lanes // 2, lane // 2, half_of_bytes(k, value)
+    mask = ((1 << lanes) - 1) ^ ((1 << lane) - 1)
     rows = [axis for axes in layout.dims[:-1] for axis in axes]
 
     def emit(position: int, offset: Index) -> None:
@@ -112,9 +115,7 @@ def _fill_tails(k: KernelBuilder, op: tile.LoadOp, target: UbTile, layout: Layou
             for i in k.positions(rows[position].size):
                 emit(position + 1, k.math.add(offset, k.math.mul(i, rows[position].stride * target.element_bytes)))
             return
-        k.add(
-            VectorDupMasked(dst=(target.buffer, offset), scalar=op.fill_value or 0.0, dtype=target.dtype, mask_low=mask)
-        )
+        k.add(VectorDupMasked(dst=(target.buffer, offset), scalar=value, dtype=dtype, mask_low=mask))
 
     with k.when(k.math.less(last.count, last.size)):
         block = k.math.mul(k.math.div(last.count, target.lanes), BLOCK)

@@ -10,11 +10,25 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import f16, i8
 
-from ge.dialects.graph import ActivationAttr, IntegerConv2DOp, IntegerMatmulOp, UnaryKind
+from ge.dialects.graph import (
+    ActivationAttr,
+    DequantiseOp,
+    IntegerAddOp,
+    IntegerConv2DOp,
+    IntegerMatmulOp,
+    Pool2DOp,
+    QuantiseOp,
+    TransDataOp,
+    UnaryKind,
+)
+from ge.dialects.graph.base import tensor
 from ge.dialects.graph.constants import constant
-from ge.ir.attributes import ui8
+from ge.ir.attributes import ui8, with_layout
 from ge.lowering.graph_to_tile.convolution import lower_conv2d
 from ge.lowering.graph_to_tile.matmul import lower_matmul
+from ge.lowering.graph_to_tile.pooling import lower_pool2d
+from ge.lowering.graph_to_tile.quantisation import lower_dequantise, lower_integer_add, lower_quantise
+from ge.lowering.graph_to_tile.trans_data import lower_trans_data
 
 RELU = ActivationAttr(UnaryKind.RELU)
 CLIP = ActivationAttr(UnaryKind.CLIP, 0.0, 60.0)
@@ -123,3 +137,103 @@ def test_ties_round_to_even(check: Any, value: Any) -> None:
     check(op, lower_conv2d, array)
     got = check.last_results[0].reshape(256, 32)[:, 0]
     assert got.tolist() == [round((q - 128) * 0.5) + 101 for q in range(256)]
+
+
+QUANTISED = [
+    ((1, 3, 20, 21), "ND", "NC1HWC0"),
+    ((2, 40, 7, 7), "ND", "NC1HWC0"),
+    ((1, 64, 5, 8), "NC1HWC0", "NC1HWC0"),
+    ((2, 41, 7, 9), "NC1HWC0", "NC1HWC0"),
+    ((1, 1000), "ND", "ND"),
+    ((7, 64, 96), "ND", "ND"),
+    ((3, 5), "ND", "ND"),
+]
+
+
+def quantisation(value: Any, shape: Sequence[int], source: str, result: str, dtype: Any, target: Any) -> QuantiseOp:
+    op = QuantiseOp(value(shape, source, dtype), target, 0.0173, 100 if target == ui8 else -20)
+    type = with_layout(tensor(op.y), result)
+    return QuantiseOp.create(operands=[op.x], properties=dict(op.properties), result_types=[type])
+
+
+@pytest.mark.parametrize(("shape", "source", "result"), QUANTISED)
+@pytest.mark.parametrize(("dtype", "target"), [(np.float32, ui8), (np.float16, i8)])
+def test_quantise(shape: Any, source: str, result: str, dtype: Any, target: Any, check: Any, value: Any) -> None:
+    if dtype == np.float32 and source == "NC1HWC0":
+        return
+    check(quantisation(value, shape, source, result, dtype, target), lower_quantise)
+
+
+@pytest.mark.parametrize(("shape", "source", "result"), QUANTISED)
+@pytest.mark.parametrize("soc", [cube_kernels.LARGE, cube_kernels.SMALL], ids=["large", "small"])
+def test_quantise_on_the_simulator(shape: Any, source: str, result: str, soc: Any) -> None:
+    op = quantisation(cube_kernels.value, shape, source, result, np.float16, ui8)
+    cube_kernels.check(*cube_kernels.kernel_of(op, soc), soc)
+
+
+@pytest.mark.parametrize(
+    ("shape", "format"), [((1, 70, 7, 7), "NC1HWC0"), ((2, 64, 4, 8), "NC1HWC0"), ((9, 110), "ND")]
+)
+@pytest.mark.parametrize("soc", [cube_kernels.LARGE, cube_kernels.SMALL], ids=["large", "small"])
+def test_dequantise(shape: Any, format: str, soc: Any, check: Any, check_small: Any) -> None:
+    op = DequantiseOp(cube_kernels.value(shape, format, np.uint8), f16, 0.031, 7)
+    (check if soc is cube_kernels.LARGE else check_small)(op, lower_dequantise)
+    cube_kernels.check(*cube_kernels.kernel_of(op, soc), soc)
+
+
+@pytest.mark.parametrize(
+    ("shape", "format"), [((1, 70, 7, 7), "NC1HWC0"), ((2, 3, 70), "FRACTAL_NZ"), ((9, 110), "ND")]
+)
+@pytest.mark.parametrize("soc", [cube_kernels.LARGE, cube_kernels.SMALL], ids=["large", "small"])
+def test_add(shape: Any, format: str, soc: Any, check: Any, check_small: Any) -> None:
+    a, b = (cube_kernels.value(shape, format, dtype) for dtype in (np.uint8, np.int8))
+    op = IntegerAddOp(a, b, ui8, (0.031, 0.044, 0.05), (7, -100, 130))
+    (check if soc is cube_kernels.LARGE else check_small)(op, lower_integer_add)
+    cube_kernels.check(*cube_kernels.kernel_of(op, soc), soc)
+
+
+MOVED = [
+    ((1, 40, 6, 8), "NC1HWC0"),
+    ((2, 70, 14, 14), "NC1HWC0"),
+    ((3, 100, 1, 1), "NC1HWC0"),
+    ((20, 100), "FRACTAL_NZ"),
+    ((2, 5, 96), "FRACTAL_NZ"),
+    ((1, 1000), "FRACTAL_NZ"),
+]
+
+
+@pytest.mark.parametrize(("shape", "format"), MOVED)
+@pytest.mark.parametrize("packs", [True, False])
+@pytest.mark.parametrize("soc", [cube_kernels.LARGE, cube_kernels.SMALL], ids=["large", "small"])
+def test_trans_data(shape: Any, format: str, packs: bool, soc: Any, check: Any, check_small: Any) -> None:
+    source, result = ("ND", format) if packs else (format, "ND")
+    x = cube_kernels.value(shape, source, np.uint8)
+    op = TransDataOp(x, with_layout(tensor(x), result))
+    (check if soc is cube_kernels.LARGE else check_small)(op, lower_trans_data)
+    cube_kernels.check(*cube_kernels.kernel_of(op, soc), soc)
+
+
+def test_odd_planes_are_unpacked(check: Any) -> None:
+    x = cube_kernels.value((2, 40, 7, 7), "NC1HWC0", np.int8)
+    op = TransDataOp(x, with_layout(tensor(x), "ND"))
+    check(op, lower_trans_data)
+    cube_kernels.check(*cube_kernels.kernel_of(op, cube_kernels.LARGE))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(
+    ("shape", "kernel", "strides", "pads"),
+    [
+        ((1, 70, 11, 12), (3, 3), (2, 2), (1, 1, 1, 1)),
+        ((2, 32, 8, 8), (2, 2), (2, 2), (0, 0, 0, 0)),
+        ((1, 40, 7, 7), (7, 7), (1, 1), (0, 0, 0, 0)),
+    ],
+)
+@pytest.mark.parametrize("soc", [cube_kernels.LARGE, cube_kernels.SMALL], ids=["large", "small"])
+def test_maximum(
+    dtype: Any, shape: Any, kernel: Any, strides: Any, pads: Any, soc: Any, check: Any, check_small: Any
+) -> None:
+    x = cube_kernels.value(shape, "NC1HWC0", dtype)
+    op = Pool2DOp(x, "max", kernel, strides=strides, pads=pads)
+    cube_kernels.check(*cube_kernels.kernel_of(op, soc), soc)
+    (check if soc is cube_kernels.LARGE else check_small)(op, lower_pool2d)

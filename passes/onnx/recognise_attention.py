@@ -17,6 +17,7 @@ from ge.ir.locations import fused_loc
 from ge.ir.rewriting import RewriteRule, replace, rewrite_rule
 from ge.ir.rule_pass import RulePass
 from ge.passes.graph import report
+from ge.passes.onnx.attention_mask import above_lowest, is_takeable
 from ge.passes.onnx.building import erase_unused, integers, producer
 from ge.passes.onnx.quantised import unless_quantised
 
@@ -34,16 +35,18 @@ class RecogniseAttentionPass(RulePass):
     q is [batch, heads, length, size], k and v are [batch, heads or a divisor of them, length, size].
 
     1. The scale may be a factor or a divisor of the scores, of q, of k, or of several of them.
-    2. A mask may be added to the scores.
+    2. A mask may be added to the scores. Where it may be the lowest number, it is cut off just above it, since runtimes
+       give zeros for a row of lowest numbers and the formula does not (`ge.passes.onnx.attention_mask`).
     3. Heads of k and v that are repeated for several heads of q (Unsqueeze, Expand, Reshape) need not be.
     4. Where q, k and v are Reshapes and Transposes of [batch, length, heads · size], and the result is brought back to
        that form, or to another shape, the operator takes and gives this form itself.
 
     Left alone: unknown sizes, since operands could be broadcast; other element types than float32, in which the
     operator rounds at other places; a mask that is not of the size of the scores in its last two axes, which the
-    operator would pad and not broadcast; a softmax over another axis; a scale that is not constant, not positive, or of
-    several elements; scores or probabilities that something else uses; empty results in another shape; what is
-    quantised afterwards (`ge.passes.onnx.quantised`).
+    operator would pad and not broadcast; a mask of which nothing is known, or that may be -inf in a whole row; a
+    softmax over another axis; a scale that is not constant, not positive, or of several elements; scores or
+    probabilities that something else uses; empty results in another shape; what is quantised afterwards
+    (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-attention"
@@ -91,7 +94,9 @@ def attention(op: OnnxOp) -> bool:
         return False
     scores, mask = _masked(match, softmax.operands[0])
     product = match.alone(match.unscaled(scores), "MatMul")
-    if product is None or not all(map(_has_heads, product.operands)) or (mask is not None and not _fits(mask, scores)):
+    if product is None or not all(map(_has_heads, product.operands)):
+        return False
+    if mask is not None and not (_fits(mask, scores) and is_takeable(mask)):
         return False
     query = match.unscaled(product.operands[0])
     transpose = match.alone(match.unscaled(product.operands[1]), "Transpose")
@@ -109,7 +114,10 @@ def attention(op: OnnxOp) -> bool:
     single_key, single_value = _unrepeated(key), _unrepeated(value)
     if single_key is not None and single_value is not None and _sizes(single_key)[1] == _sizes(single_value)[1]:
         key, value = single_key, single_value
-    _put(match.matched, new, [query, key, value, mask], {"scale": match.scale})
+    cut = [] if mask is None else above_lowest(mask)
+    if cut:
+        mask = cut[-1].results[0]
+    _put(match.matched, [*new, *cut], [query, key, value, mask], {"scale": match.scale})
     return True
 
 

@@ -19,10 +19,14 @@ func.func @both_scaled(%q: tensor<2x4x5x8xf32>, %k: tensor<2x4x7x8xf32>, %v: ten
 
 // heads out of [batch, length, heads · size] and back, with a divisor and a mask
 // CHECK-LABEL: func.func @packed
-// CHECK-NEXT:    %[[A:.*]] = onnx.Attention(%q, %k, %v, %m) {scale = 0.5, q_num_heads = 4, kv_num_heads = 4}
+// CHECK:         %[[M:.*]] = onnx.Where(%m, %{{.*}}, %{{.*}})
+// CHECK-NEXT:    %[[A:.*]] = onnx.Attention(%q, %k, %v, %[[M]]) {scale = 0.5, q_num_heads = 4, kv_num_heads = 4}
 // CHECK-NEXT:    "test.op"(%[[A]])
 // CHECK-NEXT:    func.return
-func.func @packed(%q: tensor<2x5x32xf32>, %k: tensor<2x7x32xf32>, %v: tensor<2x7x24xf32>, %m: tensor<2x1x5x7xf32>) {
+func.func @packed(%q: tensor<2x5x32xf32>, %k: tensor<2x7x32xf32>, %v: tensor<2x7x24xf32>, %m: tensor<2x1x5x7xi1>) {
+  %y = onnx.Constant dense<0.0> : tensor<f32>
+  %n = onnx.Constant dense<-1.0e+09> : tensor<f32>
+  %mask = onnx.Where(%m, %y, %n) : (tensor<2x1x5x7xi1>, tensor<f32>, tensor<f32>) -> tensor<2x1x5x7xf32>
   %s = onnx.Constant dense<2.0> : tensor<f32>
   %a = onnx.Constant dense<[2, 5, 4, 8]> : tensor<4xi64>
   %b = onnx.Constant dense<[2, 7, 4, 8]> : tensor<4xi64>
@@ -36,7 +40,7 @@ func.func @packed(%q: tensor<2x5x32xf32>, %k: tensor<2x7x32xf32>, %v: tensor<2x7
   %5 = onnx.Transpose(%4) {perm = [0, 2, 1, 3]} : (tensor<2x7x4x6xf32>) -> tensor<2x4x7x6xf32>
   %6 = onnx.MatMul(%1, %3) : (tensor<2x4x5x8xf32>, tensor<2x4x8x7xf32>) -> tensor<2x4x5x7xf32>
   %7 = onnx.Div(%6, %s) : (tensor<2x4x5x7xf32>, tensor<f32>) -> tensor<2x4x5x7xf32>
-  %8 = onnx.Add(%7, %m) : (tensor<2x4x5x7xf32>, tensor<2x1x5x7xf32>) -> tensor<2x4x5x7xf32>
+  %8 = onnx.Add(%7, %mask) : (tensor<2x4x5x7xf32>, tensor<2x1x5x7xf32>) -> tensor<2x4x5x7xf32>
   %9 = onnx.Softmax(%8) {axis = 3} : (tensor<2x4x5x7xf32>) -> tensor<2x4x5x7xf32>
   %10 = onnx.MatMul(%9, %5) : (tensor<2x4x5x7xf32>, tensor<2x4x7x6xf32>) -> tensor<2x4x5x6xf32>
   %11 = onnx.Transpose(%10) {perm = [0, 2, 1, 3]} : (tensor<2x4x5x6xf32>) -> tensor<2x5x4x6xf32>
@@ -153,5 +157,61 @@ func.func @kept(%q: tensor<2x4x5x5xf32>, %k: tensor<2x4x5x5xf32>, %m: tensor<2x1
   %19 = onnx.Softmax(%18) : (tensor<?x4x5x5xf32>) -> tensor<?x4x5x5xf32>
   %20 = onnx.MatMul(%19, %d) : (tensor<?x4x5x5xf32>, tensor<?x4x5x5xf32>) -> tensor<?x4x5x5xf32>
   "test.op"(%3, %7, %11, %13, %14, %17, %20) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>, tensor<?x4x5x5xf32>) -> ()
+  func.return
+}
+
+// a mask of lowest numbers: a row that is taken away as a whole keeps the mean of v, which runtimes would make zero
+// CHECK-LABEL: func.func @lowest
+// CHECK:         %[[M:.*]] = onnx.Where(%m, %{{.*}}, %{{.*}})
+// CHECK-NEXT:    %[[C:.*]] = onnx.Constant dense<-3.400000e+38>
+// CHECK-NEXT:    %[[N:.*]] = onnx.Max(%[[M]], %[[C]])
+// CHECK-NEXT:    %[[A:.*]] = onnx.Attention(%q, %k, %k, %[[N]])
+// CHECK-NEXT:    "test.op"(%[[A]])
+func.func @lowest(%q: tensor<2x4x5x5xf32>, %k: tensor<2x4x5x5xf32>, %m: tensor<2x1x5x5xi1>) {
+  %y = onnx.Constant dense<0.0> : tensor<f32>
+  %n = onnx.Constant dense<-3.40282347e+38> : tensor<f32>
+  %mask = onnx.Where(%m, %y, %n) : (tensor<2x1x5x5xi1>, tensor<f32>, tensor<f32>) -> tensor<2x1x5x5xf32>
+  %1 = onnx.Transpose(%k) {perm = [0, 1, 3, 2]} : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %2 = onnx.MatMul(%q, %1) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %3 = onnx.Add(%2, %mask) : (tensor<2x4x5x5xf32>, tensor<2x1x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %4 = onnx.Softmax(%3) : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %5 = onnx.MatMul(%4, %k) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  "test.op"(%5) : (tensor<2x4x5x5xf32>) -> ()
+  func.return
+}
+
+// a constant mask of -inf that leaves something of each row
+// CHECK-LABEL: func.func @causal
+// CHECK:         %[[A:.*]] = onnx.Attention(%q, %k, %k, %{{.*}})
+// CHECK-NEXT:    "test.op"(%[[A]])
+func.func @causal(%q: tensor<2x4x2x2xf32>, %k: tensor<2x4x2x2xf32>) {
+  %mask = onnx.Constant dense<[[0.0, 0xFF800000], [0.0, 0.0]]> : tensor<2x2xf32>
+  %1 = onnx.Transpose(%k) {perm = [0, 1, 3, 2]} : (tensor<2x4x2x2xf32>) -> tensor<2x4x2x2xf32>
+  %2 = onnx.MatMul(%q, %1) : (tensor<2x4x2x2xf32>, tensor<2x4x2x2xf32>) -> tensor<2x4x2x2xf32>
+  %3 = onnx.Add(%2, %mask) : (tensor<2x4x2x2xf32>, tensor<2x2xf32>) -> tensor<2x4x2x2xf32>
+  %4 = onnx.Softmax(%3) : (tensor<2x4x2x2xf32>) -> tensor<2x4x2x2xf32>
+  %5 = onnx.MatMul(%4, %k) : (tensor<2x4x2x2xf32>, tensor<2x4x2x2xf32>) -> tensor<2x4x2x2xf32>
+  "test.op"(%5) : (tensor<2x4x2x2xf32>) -> ()
+  func.return
+}
+
+// kept: a mask that may be -inf in a whole row, and one of which nothing is known
+// CHECK-LABEL: func.func @may_be_infinite
+// CHECK-NOT:     onnx.Attention
+func.func @may_be_infinite(%q: tensor<2x4x5x5xf32>, %k: tensor<2x4x5x5xf32>, %m: tensor<5x5xi1>, %u: tensor<5x5xf32>) {
+  %y = onnx.Constant dense<0.0> : tensor<f32>
+  %n = onnx.Constant dense<0xFF800000> : tensor<f32>
+  %mask = onnx.Where(%m, %y, %n) : (tensor<5x5xi1>, tensor<f32>, tensor<f32>) -> tensor<5x5xf32>
+  %1 = onnx.Transpose(%k) {perm = [0, 1, 3, 2]} : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %2 = onnx.MatMul(%q, %1) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %3 = onnx.Add(%2, %mask) : (tensor<2x4x5x5xf32>, tensor<5x5xf32>) -> tensor<2x4x5x5xf32>
+  %4 = onnx.Softmax(%3) : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %5 = onnx.MatMul(%4, %k) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %6 = onnx.Transpose(%k) {perm = [0, 1, 3, 2]} : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %7 = onnx.MatMul(%q, %6) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %8 = onnx.Add(%7, %u) : (tensor<2x4x5x5xf32>, tensor<5x5xf32>) -> tensor<2x4x5x5xf32>
+  %9 = onnx.Softmax(%8) : (tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  %10 = onnx.MatMul(%9, %k) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> tensor<2x4x5x5xf32>
+  "test.op"(%5, %10) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> ()
   func.return
 }

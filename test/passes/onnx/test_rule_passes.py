@@ -45,7 +45,7 @@ def heads(m: ModelBuilder, x: str, perm: list[int], heads: int = 4, size: int = 
 def attention(m: ModelBuilder) -> None:
     """Multi-head attention of BERT: the keys are transposed at once, the scores are divided, and masked."""
     x = m.input("x", 2, 6, 32)
-    mask = m.input("mask", 2, 1, 6, 6)
+    mask = m.weights(2, 1, 6, 6)
     q, k, v = (m.node("MatMul", x, m.weights(32, 32, scale=0.2)) for _ in range(3))
     scores = m.node("MatMul", heads(m, q, [0, 2, 1, 3]), heads(m, k, [0, 2, 3, 1]))
     scores = m.node("Add", m.node("Div", scores, m.constant(np.sqrt(8.0))), mask)

@@ -88,8 +88,8 @@ class OnnxOp(IRDLOperation):
 
     def input_list(self) -> list[SSAValue | None]:
         """The inputs by position, None where one is absent."""
-        values: list[SSAValue | None] = list(self.operands)
-        if self.absent is not None:
+        values: list[SSAValue | None] = list(self._operands)
+        if "absent" in self.properties and self.absent is not None:
             for position in self.absent.get_values():
                 values.insert(position, None)
         return values

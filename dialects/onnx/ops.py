@@ -53,6 +53,10 @@ class TableOp(OnnxOp):
 
     name = "onnx.op"
 
+    @property
+    def region_names(self) -> Sequence[str]:
+        return self.OPERATOR.region_names
+
 
 class _CheckedOp(TableOp):
     """An operator without the checks of IRDL that nothing can fail: the shared definition only limits properties."""

@@ -14,7 +14,7 @@ import numpy as np
 import onnx
 from google.protobuf import text_format
 from google.protobuf.message import Message
-from onnx import AttributeProto, SparseTensorProto, TensorProto, TypeProto, helper, numpy_helper
+from onnx import AttributeProto, GraphProto, NodeProto, SparseTensorProto, TensorProto, TypeProto, helper, numpy_helper
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
@@ -225,6 +225,21 @@ KINDS: Mapping[AttributeProto.AttributeType, str] = {
 """The word of the operator table for each kind of attribute; those that end in s are lists."""
 
 _KIND_NUMBERS = {kind: number for number, kind in KINDS.items()}
+
+
+_GRAPH, _GRAPHS = AttributeProto.GRAPH, AttributeProto.GRAPHS
+
+
+def inner_graphs(node: NodeProto) -> list[GraphProto]:
+    """The graphs in the attributes of a node."""
+    found: list[GraphProto] = []
+    for attribute in node.attribute:
+        kind = attribute.type
+        if kind == _GRAPH:
+            found.append(attribute.g)
+        elif kind == _GRAPHS:
+            found.extend(attribute.graphs)
+    return found
 
 
 def attribute_proto(name: str, attribute: Attribute, tensor: TensorMaker = tensor_proto) -> AttributeProto:

@@ -18,6 +18,7 @@ from onnx import (
 )
 
 from ge.dialects.onnx.ops import ML_DOMAIN
+from ge.dialects.onnx.protos import inner_graphs
 
 AI_ONNX = "ai.onnx"
 """Another name of the empty domain, which messages and module attributes use."""
@@ -69,9 +70,8 @@ def _nodes(graph: GraphProto | FunctionProto) -> Iterator[NodeProto]:
     """The nodes of a graph or function, and of the graphs in them."""
     for node in graph.node:
         yield node
-        for attribute in node.attribute:
-            for inner in (attribute.g, *attribute.graphs):
-                yield from _nodes(inner)
+        for inner in inner_graphs(node):
+            yield from _nodes(inner)
 
 
 def _without_unsafe(model: ModelProto, known: frozenset[str]) -> ModelProto:
@@ -89,9 +89,8 @@ def _drop_unsafe(graph: GraphProto | FunctionProto, known: frozenset[str]) -> No
     for node in list(graph.node):
         if node.op_type in _WANT_INPUT_TYPE and not known.issuperset(node.input[:1]):
             graph.node.remove(node)
-        for attribute in node.attribute:
-            for inner in (attribute.g, *attribute.graphs):
-                _drop_unsafe(inner, frozenset())
+        for inner in inner_graphs(node):
+            _drop_unsafe(inner, frozenset())
 
 
 def _ask_package(model: ModelProto) -> ModelProto:
@@ -118,16 +117,16 @@ def _complete(inferred: GraphProto, stated: GraphProto, done: set[str]) -> bool:
 
     Each value is completed once: ``done`` has those that were.
     """
-    types = value_types(inferred)
+    incomplete = [node for node in inferred.node if node.op_type in _RULES]
+    types = value_types(inferred) if incomplete else {}
     outputs = {value.name: value for value in stated.output}
     found = False
-    for node in inferred.node:
-        rule = _RULES.get(node.op_type)
+    for node in incomplete:
         source = types.get(next(iter(node.input), ""))
         name = node.output[0]
-        if rule is None or source is None or name in done or not _has_shape(source.type):
+        if source is None or name in done or not _has_shape(source.type):
             continue
-        type = rule(source.type, types[name].type if name in types else TypeProto())
+        type = _RULES[node.op_type](source.type, types[name].type if name in types else TypeProto())
         if type is not None:
             target = outputs.get(name) or stated.value_info.add(name=name)
             target.type.CopyFrom(type)

@@ -47,8 +47,10 @@ def check_types(op: OnnxOp) -> None:
 
 def check_form(op: OnnxOp) -> None:
     """Raise VerifyException for what no operator can have: regions that are not one block, impossible positions."""
-    _check_absent(op)
-    _check_regions(op)
+    if "absent" in op.properties:
+        _check_absent(op)
+    if op.regions or op.region_names:
+        _check_regions(op)
 
 
 def _check_absent(op: OnnxOp) -> None:

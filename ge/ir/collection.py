@@ -21,7 +21,19 @@ def collection_paused() -> Generator[None]:
         yield
     finally:
         if was_enabled:
+            _grow_old()
             gc.enable()
+
+
+def _grow_old() -> None:
+    """Count what there is now among the old objects, which the collector hardly ever visits.
+
+    Otherwise it would begin with a visit of all that was made in the meantime. For nothing that is set aside, since
+    only all objects together can be taken back.
+    """
+    if not _aside:
+        gc.freeze()
+        gc.unfreeze()
 
 
 _OBJECTS = 10_000
@@ -39,11 +51,19 @@ def collection_rare() -> Generator[None]:
         gc.set_threshold(first, *others)
 
 
+_aside = False
+"""Whether objects are set aside."""
+
+
 def set_aside() -> None:
     """Let the collector look no more at what there is now: for commands, which have it to their end anyway."""
+    global _aside
+    _aside = True
     gc.freeze()
 
 
 def take_back() -> None:
     """Let the collector look at everything again."""
+    global _aside
+    _aside = False
     gc.unfreeze()

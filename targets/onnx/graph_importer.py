@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from onnx import AttributeProto, GraphProto, NodeProto, SparseTensorProto, TensorProto, ValueInfoProto
@@ -79,7 +78,7 @@ class GraphImporter:
         if (domain, node.op_type, node.overload) in self.functions:
             return Call
         cls = OP_CLASSES.get((domain, node.op_type), Custom)
-        if any(isinstance(attribute, RefAttr) for attribute in attributes.values()) or node.overload:
+        if RefAttr in map(type, attributes.values()) or node.overload:
             return Custom
         if domain == ML_DOMAIN and cls is not Custom:
             schema = schema_at(node.op_type, self.versions.get(domain, 1), domain)
@@ -104,7 +103,7 @@ class _GraphReader:
         self.places = {value.name: (place, value) for place, value in enumerate(graph.input)}
         self.values: dict[str, SSAValue] = {}
         self.own: set[str] = set()
-        self.labels: Counter[str] = Counter()
+        self.labels: set[str] = set()
         self.results = [value.name for value in graph.output]
 
     def read(self, outer: Mapping[str, SSAValue]) -> tuple[Block, list[SSAValue]]:
@@ -176,10 +175,11 @@ class _GraphReader:
     # Nodes
 
     def _add_node(self, block: Block, node: NodeProto) -> None:
-        user = f"{self.model.name}, node '{node_label(node)}' ({node.op_type})"
+        place = f"node '{node_label(node)}' ({node.op_type})"
+        user = f"{self.model.name}, {place}"
         attributes = node_attributes(node.attribute, self.model, user)
         cls = self.importer.op_class(node, attributes)
-        op = self._constant(node, attributes) if cls is Constant else self._operation(cls, node, attributes)
+        op = self._constant(node, attributes) if cls is Constant else self._operation(cls, node, attributes, place)
         if isinstance(op, Custom) or not self.stated.keys().isdisjoint(node.output):
             self._take_stated(op, node)
             self.importer.unfinished.append(lambda: self._take_stated(op, node))
@@ -192,7 +192,7 @@ class _GraphReader:
         self._check_version(op, user)
         for name, result in zip(node.output, op.results, strict=True):
             if name:
-                self._define(name, result, f"node '{node_label(node)}' ({node.op_type})")
+                self._define(name, result, place)
 
     def _check_version(self, op: OnnxOp, user: str) -> None:
         """Raise GE1017 for an operator of a plug-in that the version of its domain does not have yet.
@@ -209,25 +209,26 @@ class _GraphReader:
         if type(op) is Custom and "onnx.stated" not in op.attributes and not {ABSENT, UNKNOWN}.issuperset(inner):
             op.attributes["onnx.stated"] = ArrayAttr[Attribute]([])
 
-    def _operation(self, cls: type[OnnxOp], node: NodeProto, attributes: Mapping[str, Attribute]) -> OnnxOp:
-        user = f"node '{node_label(node)}' ({node.op_type})"
-        inputs = [self._value(name, user) if name else None for name in node.input]
-        graphs = self._regions(node)
+    def _operation(self, cls: type[OnnxOp], node: NodeProto, attributes: Mapping[str, Attribute], place: str) -> OnnxOp:
+        inputs = [self._value(name, place) if name else None for name in node.input]
         properties = absent_property(inputs)
-        names = list(graphs)
         if issubclass(cls, Custom):
+            graphs = self._regions(node)
+            names = list(graphs)
             properties |= operator_properties(_domain(node), node.op_type, node.overload)
             if graphs:
                 properties["regions_named"] = name_regions([group for group, _ in graphs.values()])
         else:
+            graphs = self._regions(node) if cls.OPERATOR.region_names else {}
             names = [name for name in cls.OPERATOR.region_names if name in graphs]
+        label, outputs = node_label(node), list(node.output)
         return cls.create(
             operands=[value for value in inputs if value is not None],
-            result_types=[self._certain_type(cls, name) for name in node.output],
+            result_types=[self._certain_type(cls, name) for name in outputs],
             properties=properties,
-            attributes={**attributes, **self._name_notes(node)},
+            attributes={**attributes, **self._name_notes(node.name, label, outputs)},
             regions=[region for name in names for region in graphs[name][1]],
-            location=name_loc(node_label(node)),
+            location=name_loc(label),
         )
 
     def _certain_type(self, cls: type[OnnxOp], name: str) -> Attribute:
@@ -236,14 +237,14 @@ class _GraphReader:
             return ABSENT
         return self._type(name) if cls is Custom else UNKNOWN
 
-    def _name_notes(self, node: NodeProto) -> dict[str, Attribute]:
+    def _name_notes(self, name: str, label: str, outputs: Sequence[str]) -> dict[str, Attribute]:
         """What the exporter needs to give a node and its outputs their names again."""
         notes: dict[str, Attribute] = {}
-        self.labels[node.name] += 1
-        if not node.name or self.labels[node.name] > 1:
-            notes["onnx.name"] = StringAttr(node.name)
-        if list(node.output) != default_output_names(node_label(node), not node.name, len(node.output)):
-            notes["onnx.outputs"] = strings(node.output)
+        if not name or name in self.labels:
+            notes["onnx.name"] = StringAttr(name)
+        self.labels.add(name)
+        if outputs != default_output_names(label, not name, len(outputs)):
+            notes["onnx.outputs"] = strings(outputs)
         return notes
 
     # Graphs in attributes
@@ -320,10 +321,16 @@ def strings(names: Iterable[str]) -> ArrayAttr[StringAttr]:
 
 def with_hint(value: SSAValue, name: str) -> SSAValue:
     """Name a value in text after its ONNX name, as far as text allows."""
-    hint = re.sub(r"[^A-Za-z0-9_$.-]+", "_", re.sub(r"_output_\d+$", "", name)).strip("_")
+    if "_output_" in name:
+        name = _OUTPUT_NUMBER.sub("", name)
+    hint = _UNPRINTABLE.sub("_", name).strip("_")
     if hint:
         value.name_hint = hint if hint[0].isalpha() else f"v{hint}"
     return value
+
+
+_OUTPUT_NUMBER = re.compile(r"_output_\d+$")
+_UNPRINTABLE = re.compile(r"[^A-Za-z0-9_$.-]+")
 
 
 def _domain(node: NodeProto) -> str:

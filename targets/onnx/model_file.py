@@ -16,6 +16,7 @@ from google.protobuf.message import Message
 from ge.dialects.onnx import TensorAttr
 from ge.ir.constants import MAX_DENSE_BYTES
 from ge.ir.errors import GeError
+from ge.ir.weights import Origin
 from ge.targets.onnx.limits import check_nodes, check_parts
 from ge.targets.onnx.wire import PIECE_MARK, WireError, split, split_message
 
@@ -25,8 +26,7 @@ class ByteRange:
     """Some bytes, and where they lie on disk (when they do)."""
 
     view: memoryview
-    file: Path | None
-    offset: int
+    origin: Origin | None = None
     field: int = onnx.TensorProto.RAW_DATA_FIELD_NUMBER
     """The field of TensorProto that they are, which may be one of a certain element type."""
 
@@ -61,7 +61,7 @@ class ModelFile:
                 f"tensor '{tensor.name}' needs bytes {offset} to {offset + length} of '{path}', which has {len(data)}",
                 self.name,
             )
-        return ByteRange(data[offset : offset + length], path, offset)
+        return ByteRange(data[offset : offset + length], Origin(path, offset))
 
     def _piece(self, location: str, tensor: str) -> ByteRange:
         """A range that was taken out of the message; a file may only pretend to have been through that."""
@@ -124,10 +124,10 @@ def _from_message(source: onnx.ModelProto) -> ModelFile:
         split_message(source, proto, MAX_DENSE_BYTES, pieces)
     except UnicodeDecodeError:
         return _checked(ModelFile(source, "model", []))
-    return _checked(ModelFile(proto, "model", [ByteRange(memoryview(piece), None, 0) for piece in pieces]))
+    return _checked(ModelFile(proto, "model", [ByteRange(memoryview(piece)) for piece in pieces]))
 
 
-def _from_bytes(data: memoryview, name: str, file: Path | None, folders: tuple[Path, ...]) -> ModelFile:
+def _from_bytes(data: memoryview, name: str, file: Path, folders: tuple[Path, ...]) -> ModelFile:
     if not len(data):
         raise GeError("GE1010", f"'{name}' is empty", name)
     try:
@@ -142,14 +142,14 @@ def _from_bytes(data: memoryview, name: str, file: Path | None, folders: tuple[P
         raise _malformed(data, name, f"the message breaks off at byte {error.position} of {len(data)}") from error
     except Exception as error:
         raise _malformed(data, name, str(error)) from error
-    pieces = [ByteRange(data[at : at + length], file, at, field) for at, length, field in ranges]
+    pieces = [ByteRange(data[at : at + length], Origin(file, at), field) for at, length, field in ranges]
     return _checked(ModelFile(proto, name, pieces, folders))
 
 
 def _checked(model: ModelFile) -> ModelFile:
     """The model, unless it is none. Raises GE1010 or GE1020."""
     proto, name = model.proto, model.name
-    if (culprit := _not_text(proto)) is not None:
+    if (culprit := _not_text(proto, set())) is not None:
         raise GeError("GE1020", f"'{name}': {culprit} is not UTF-8 text", name)
     if not proto.HasField("graph") or not (proto.ir_version or proto.opset_import):
         raise GeError("GE1010", f"'{name}' has no graph or no version", name)
@@ -157,21 +157,28 @@ def _checked(model: ModelFile) -> ModelFile:
     return model
 
 
-def _not_text(message: Message) -> str | None:
-    """The first field of text in a message whose bytes are none, by name; protobuf gives bytes for such a field."""
-    if message.ByteSize() <= _FEW_BYTES and message.SerializeToString().isascii():
-        return None  # a quick answer for nearly all nodes
+def _not_text(message: Message, known: set[bytes]) -> str | None:
+    """The first field of text in a message whose bytes are none, by name; protobuf gives bytes for such a field.
+
+    ``known`` are messages that were looked at: models repeat types and attributes.
+    """
+    if message.ByteSize() <= _FEW_BYTES:
+        serialised = message.SerializeToString()
+        if serialised.isascii() or serialised in known:
+            return None
+        known.add(serialised)
     for descriptor, value in message.ListFields():
         values: Any = value if descriptor.is_repeated else (value,)
         if descriptor.type == descriptor.TYPE_STRING and any(isinstance(each, bytes) for each in values):
             return f"field '{descriptor.name}' of a {message.DESCRIPTOR.name}"
-        if descriptor.type == descriptor.TYPE_MESSAGE and (culprit := next(filter(None, map(_not_text, values)), None)):
-            return culprit
+        for inner in values if descriptor.type == descriptor.TYPE_MESSAGE else ():
+            if (culprit := _not_text(inner, known)) is not None:
+                return culprit
     return None
 
 
 _FEW_BYTES = 2**12
-"""Messages up to this size are serialised, to see whether they have bytes that are no ASCII at all."""
+"""Messages up to this size are serialised, to see whether all their bytes are ASCII, or were seen before."""
 
 
 def _malformed(data: memoryview, name: str, what: str) -> GeError:

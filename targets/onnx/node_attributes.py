@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from onnx import AttributeProto, NodeProto, TypeProto, helper
+from onnx import AttributeProto, NodeProto, TypeProto
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.ir import Attribute
 
 from ge.dialects.onnx import Custom, ListAttr, RefAttr, TypeProtoAttr
 from ge.dialects.onnx.attributes import to_attribute
 from ge.dialects.onnx.protos import KINDS, message_text, proto_of_type, type_of_proto
+from ge.dialects.onnx.schema import AttributeKind
 from ge.ir.errors import GeError
 from ge.targets.onnx.model_file import ModelFile
 from ge.targets.onnx.tensors import sparse_attr, tensor_attr
@@ -30,9 +32,11 @@ def node_attributes(protos: Sequence[AttributeProto], model: ModelFile, where: s
             continue
         names = odd if "." in proto.name or proto.name in _RESERVED else plain
         names[proto.name] = attribute_of(proto, model, where)
-    docs = {proto.name: StringAttr(proto.doc_string) for proto in protos if proto.doc_string}
-    notes = {"onnx.odd_attributes": DictionaryAttr(odd), "onnx.attribute_docs": DictionaryAttr(docs)}
-    return {**plain, **{name: note for name, note in notes.items() if note.data}}
+    if odd:
+        plain["onnx.odd_attributes"] = DictionaryAttr(odd)
+    if docs := {proto.name: StringAttr(proto.doc_string) for proto in protos if proto.doc_string}:
+        plain["onnx.attribute_docs"] = DictionaryAttr(docs)
+    return plain
 
 
 _RESERVED = frozenset({"", *Custom.get_irdl_definition().properties})
@@ -40,11 +44,13 @@ _RESERVED = frozenset({"", *Custom.get_irdl_definition().properties})
 
 def attribute_of(proto: AttributeProto, model: ModelFile, where: str) -> Attribute:
     """One attribute that is not a graph."""
-    if proto.type not in KINDS:
+    kind = KINDS.get(proto.type)
+    if kind is None:
         raise GeError("GE1017", f"attribute '{proto.name}' is of kind {proto.type}, which does not exist", where)
-    kind = KINDS[proto.type]
     if proto.ref_attr_name:
         return RefAttr(StringAttr(kind), StringAttr(proto.ref_attr_name))
+    if (field := _PLAIN_FIELDS.get(proto.type)) is not None:
+        return to_attribute(cast(AttributeKind, kind), getattr(proto, field))
     match proto.type:
         case AttributeProto.TENSOR:
             return tensor_attr(proto.t, model)
@@ -56,10 +62,8 @@ def attribute_of(proto: AttributeProto, model: ModelFile, where: str) -> Attribu
             return _list_attr(kind, [tensor_attr(tensor, model) for tensor in proto.tensors])
         case AttributeProto.SPARSE_TENSORS:
             return _list_attr(kind, [sparse_attr(sparse, model) for sparse in proto.sparse_tensors])
-        case AttributeProto.TYPE_PROTOS:
-            return _list_attr(kind, [_type_attr(type) for type in proto.type_protos])
         case _:
-            return to_attribute(kind, helper.get_attribute_value(proto))  # pyright: ignore[reportArgumentType]
+            return _list_attr(kind, [_type_attr(type) for type in proto.type_protos])
 
 
 def _list_attr(kind: str, items: Sequence[Attribute]) -> Attribute:
@@ -92,3 +96,6 @@ _FIELDS = {
     "tensors": AttributeProto.TENSORS,
     "graphs": AttributeProto.GRAPHS,
 }
+
+_PLAIN_FIELDS = {kind: field for field, kind in _FIELDS.items() if field not in ("t", "g", "tensors", "graphs")}
+"""Where the numbers and strings of an attribute of a kind are."""

@@ -18,6 +18,7 @@ from ge.dialects.onnx.types import tensor_type
 from ge.ir.attributes import WeightsAttr
 from ge.ir.constants import MAX_DENSE_BYTES, numpy_dtype
 from ge.ir.errors import GeError
+from ge.ir.weights import Weights, view_of
 from ge.targets.onnx.model_file import ByteRange, ModelFile
 
 
@@ -82,13 +83,13 @@ def _external(tensor: TensorProto, model: ModelFile) -> tuple[Attribute, TensorT
         return literal_of(_array(inline, model))
     if tensor.data_type == TensorProto.STRING:
         raise GeError("GE1014", f"tensor '{tensor.name}' has strings outside the model", model.name)
-    type = TensorType(element_type_of(tensor.data_type), tensor.dims)
+    type = tensor_type(element_type_of(tensor.data_type), tuple(tensor.dims))
     expected = math.prod(tensor.dims) * numpy_dtype(type.element_type).itemsize
     if data.view.nbytes != expected:
         raise GeError("GE1014", _wrong_size(tensor, expected, data), model.name)
     if data.view.nbytes <= MAX_DENSE_BYTES:
         return literal_of(np.frombuffer(data.view, numpy_dtype(type.element_type)).reshape(tensor.dims))
-    return WeightsAttr.from_buffer(data.view, data.file, data.offset), type
+    return WeightsAttr(Weights(view_of(data.view), data.view.nbytes, data.origin)), type
 
 
 def _wrong_size(tensor: TensorProto, expected: int, data: ByteRange) -> str:

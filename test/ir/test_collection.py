@@ -33,6 +33,23 @@ def test_a_pause_ends_also_with_an_error() -> None:
     assert not gc.isenabled()
 
 
+def test_what_a_pause_made_is_old_afterwards() -> None:
+    gc.enable()
+    with collection_paused():
+        made = [[index] for index in range(1000)]
+    assert any(each is made for each in gc.get_objects(generation=2))
+
+
+def test_a_pause_takes_nothing_back_that_is_set_aside() -> None:
+    gc.unfreeze()
+    gc.enable()
+    set_aside()
+    with collection_paused():
+        pass
+    assert gc.get_freeze_count() > 1000
+    take_back()
+
+
 @pytest.mark.parametrize(("before", "inside"), [(700, 10_000), (50_000, 50_000), (0, 0)])
 def test_rare_is_never_more_often_than_before(before: int, inside: int) -> None:
     gc.set_threshold(before, 10, 10)

@@ -30,6 +30,8 @@ ALLOWED: Mapping[tuple[str, str], Mapping[int, tuple[str, ...]]] = {
 
 def allowed_values(op_type: str, attribute: str, opset: int) -> tuple[str, ...] | None:
     """The values that an attribute may have at an opset; None when the table does not restrict it."""
-    versions = ALLOWED.get((op_type, attribute), {})
+    versions = ALLOWED.get((op_type, attribute))
+    if versions is None:
+        return None
     since = max((version for version in versions if version <= opset), default=None)
     return None if since is None else versions[since]

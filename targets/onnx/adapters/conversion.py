@@ -64,8 +64,9 @@ class Conversion:
         self.source = source
         self.target = target
         self.refused: list[Refused] = []
-        self._names = {name for inner in graphs_of(owner) for name in defined(inner)}
-        self._names.update(node.name for inner in graphs_of(owner) for node in inner.node)
+        graphs = list(graphs_of(owner))
+        self._names = {name for graph in graphs for name in defined(graph)}
+        self._names.update(node.name for graph in graphs for node in graph.node)
         self._scope = Scope(types, self._unique, set(reads(owner)))
 
     def run(self) -> list[Refused]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias, overload
 
-from onnx import AttributeProto, FunctionProto, GraphProto, NodeProto
+from onnx import FunctionProto, GraphProto, NodeProto
+
+from ge.dialects.onnx.protos import inner_graphs
 
 Owner: TypeAlias = GraphProto | FunctionProto
 """What has nodes."""
@@ -28,15 +30,6 @@ def graphs_of(owner: Owner) -> Iterator[Owner]:
     for node in owner.node:
         for inner in inner_graphs(node):
             yield from graphs_of(inner)
-
-
-def inner_graphs(node: NodeProto) -> Iterator[GraphProto]:
-    """The graphs in the attributes of a node."""
-    for attribute in node.attribute:
-        if attribute.type == AttributeProto.GRAPH:
-            yield attribute.g
-        elif attribute.type == AttributeProto.GRAPHS:
-            yield from attribute.graphs
 
 
 def defined(owner: Owner) -> Iterator[str]:

@@ -13,11 +13,12 @@ from onnx.defs import OpSchema
 
 from ge.targets.onnx.adapters.attribute_values import allowed_values
 from ge.targets.onnx.adapters.schemas import (
-    attribute_type,
+    attribute_types,
     attributes_of,
     histories,
     inputs_of,
     outputs_of,
+    required_attributes,
     schema_at,
 )
 from ge.targets.onnx.adapters.values import attribute_value
@@ -62,19 +63,20 @@ def form_obstacle(node: NodeProto, schema: OpSchema) -> str:
 
 def _attributes_obstacle(node: NodeProto, schema: OpSchema) -> str:
     given = {attribute.name: attribute for attribute in node.attribute}
+    types = attribute_types(schema)
     for name, attribute in given.items():
         if attribute.ref_attr_name:
             continue
-        if name not in attributes_of(schema):
+        if name not in types:
             return f"has no attribute '{name}'"
-        if int(attribute.type) != attribute_type(attributes_of(schema)[name]):
+        if attribute.type != types[name]:
             return f"has another type of attribute '{name}'"
         allowed = allowed_values(node.op_type, name, schema.since_version)
         if allowed is not None and attribute_value(attribute) not in allowed:
             return f"cannot have {name} = '{attribute_value(attribute)}' (only {', '.join(allowed)})"
-    missing = [name for name, attribute in attributes_of(schema).items() if attribute.required and name not in given]
-    if missing:
-        return f"needs an attribute '{missing[0]}'"
+    for name in required_attributes(schema):
+        if name not in given:
+            return f"needs an attribute '{name}'"
     if node.op_type == "Split" and schema.since_version >= 18 and len(node.input) < 2 and "num_outputs" not in given:
         return "needs an input 'split' or an attribute 'num_outputs'"
     return ""
@@ -99,7 +101,10 @@ def _outputs_obstacle(node: NodeProto, schema: OpSchema) -> str:
 
 def _count(names: Sequence[str]) -> int:
     """The number of values without those at the end that are absent."""
-    return max((position for position, name in enumerate(names, 1) if name), default=0)
+    count = len(names)
+    while count and not names[count - 1]:
+        count -= 1
+    return count
 
 
 def types_obstacle(node: NodeProto, schema: OpSchema, types: Mapping[str, TypeProto]) -> str:

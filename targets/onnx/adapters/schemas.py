@@ -33,6 +33,18 @@ def attributes_of(schema: OpSchema) -> Mapping[str, OpSchema.Attribute]:
 
 
 @cache
+def attribute_types(schema: OpSchema) -> Mapping[str, int]:
+    """The types of the attributes of a definition."""
+    return {name: attribute_type(attribute) for name, attribute in attributes_of(schema).items()}
+
+
+@cache
+def required_attributes(schema: OpSchema) -> Sequence[str]:
+    """The attributes of a definition that have no default."""
+    return [name for name, attribute in attributes_of(schema).items() if attribute.required]
+
+
+@cache
 def inputs_of(schema: OpSchema) -> Sequence[OpSchema.FormalParameter]:
     """The inputs of a definition."""
     return schema.inputs

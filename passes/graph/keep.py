@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import f16
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from ge.dialects.graph import BinaryOp, Conv2DOp, MatmulOp, ReduceKind, ReduceOp, UnaryKind, UnaryOp
+from ge.dialects.graph import BinaryKind, BinaryOp, Conv2DOp, MatmulOp, ReduceKind, ReduceOp, UnaryKind, UnaryOp
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.host import has_equivalent, host_equivalent
 from ge.dialects.onnx.ops import OP_CLASSES
@@ -21,7 +21,7 @@ from ge.ir.parser import read_text
 
 Mode: TypeAlias = Literal["force_fp16", "allow_mix_precision", "must_keep_origin_dtype"]
 """Precision modes, named as ATC's ``--precision_mode``: all that has a kernel computes in float16; all but functions
-whose results are too wide for it; only what the model has in float16 itself."""
+whose results or operands are too wide for it; only what the model has in float16 itself."""
 
 PRECISION_MODES: tuple[str, ...] = get_args(Mode)
 """The names of all modes."""
@@ -34,6 +34,9 @@ Means and softmax need not be here: their kernels sum in float32, and their resu
 
 TOO_LARGE = frozenset({ReduceKind.SUM, ReduceKind.SUM_SQUARE})
 """Reductions that give more than 65504 where there are many operands; their kernels sum in float32, too."""
+
+TOO_FINE = frozenset({UnaryKind.SQRT, UnaryKind.LOG})
+"""Functions that take what float16 may not tell from 0, and give what it does: of sums of squares, of probabilities."""
 
 TYPE_PREFIX = "OpType::"
 """What a line of a keep file begins with that names a type of operators and not a node."""
@@ -58,7 +61,7 @@ class KeepList:
         if self.mode == "must_keep_origin_dtype" and any(tensor(result).element_type != f16 for result in op.results):
             return "the model does not have it in float16"
         if self.mode == "allow_mix_precision" and _is_too_wide(op):
-            return "its result may be too wide for float16"
+            return "its result or operand may be too wide for float16"
         return None
 
     def check(self, main: FuncOp) -> None:
@@ -97,9 +100,11 @@ def _operators(host: Operation) -> Iterator[str]:
 def _is_too_wide(op: Operation) -> bool:
     match op:
         case UnaryOp():
-            return op.kind in TOO_WIDE
+            return op.kind in TOO_WIDE | TOO_FINE
         case ReduceOp():
             return op.kind.data in TOO_LARGE
+        case BinaryOp() if op.kind.data is BinaryKind.MUL and op.a is op.b:
+            return True  # a square
         case Conv2DOp() | MatmulOp() | BinaryOp():
             return op.activation is not None and op.activation.kind in TOO_WIDE
         case _:

@@ -32,7 +32,7 @@ def with_unscaled_integers(block: Block) -> set[Operation]:
     Sums of products of 8 bits, lengths and positions are such integers. Often only their product with a scale, which
     may itself be below all of float16, is a number like others. So these are found:
 
-    1. what takes numbers that were integers, and may be beyond 2048; its results are such numbers again, but for
+    1. what takes or gives numbers that were integers, and may be beyond 2048; its results are such numbers, but for
     2. products with them (of two tensors, with weights, divisions), and the products that follow: x · a · b, also with
        movements of elements in between, which are found, too;
     3. what makes the other factor, when that is smaller than what is scaled.
@@ -61,8 +61,9 @@ class _Analysis:
         known = [self.facts.get(operand) for operand in op.operands]
         if not is_device(op) or not any(known):
             return
-        self.facts[op.results[0]] = fact_of_device(op, known)
-        if has_equivalent(op) and (any(map(is_large, known)) or (SCALED in known and is_scaling(op))):
+        given = self.facts[op.results[0]] = fact_of_device(op, known)
+        takes_or_gives = any(map(is_large, (*known, given)))
+        if has_equivalent(op) and (takes_or_gives or (SCALED in known and is_scaling(op))):
             self.found.add(op)
             if is_scaling(op):
                 self._find_around(op, known)

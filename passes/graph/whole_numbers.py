@@ -28,6 +28,8 @@ from ge.dialects.graph import (
     MatmulOp,
     Pool2DOp,
     PoolKind,
+    ReduceKind,
+    ReduceOp,
     ReshapeOp,
     SliceOp,
     SoftmaxOp,
@@ -35,6 +37,7 @@ from ge.dialects.graph import (
     UnaryKind,
     UnaryOp,
 )
+from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.constants import constant_array
 from ge.dialects.onnx import OnnxOp, constant_value
 
@@ -134,6 +137,8 @@ def fact_of_device(op: Operation, known: Sequence[Fact]) -> Fact:
             return _of_function(op, known[0])
         case BinaryOp():
             return _of_binary(op, known)
+        case ReduceOp():
+            return _of_reduction(op, known[0])
         case _:
             pass
     if isinstance(op, MOVEMENTS) or (isinstance(op, Pool2DOp) and op.kind.data is PoolKind.MAX):
@@ -216,6 +221,22 @@ def _of_function(op: UnaryOp, x: Fact) -> Fact:
     if x.fits or op.kind in SETTLED_FUNCTIONS:
         return None
     return SCALED if op.kind in SCALING_FUNCTIONS else ANY
+
+
+def _of_reduction(op: ReduceOp, x: Fact) -> Fact:
+    """Of elements combined into one."""
+    if not isinstance(x, Whole):
+        return None
+    count = math.prod(shape_of(op.x)) // max(1, math.prod(shape_of(op.y)))
+    match op.kind.data:
+        case ReduceKind.MAX | ReduceKind.MIN:
+            return x
+        case ReduceKind.SUM:
+            return Whole(count * x.low, count * x.high)
+        case ReduceKind.SUM_SQUARE:
+            return Whole(0.0, count * max(x.low**2, x.high**2))
+        case _:
+            return ANY if is_large(x) else None
 
 
 def _of_constant(value: SSAValue) -> Whole | None:

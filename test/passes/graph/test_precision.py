@@ -85,6 +85,29 @@ def test_one_of_several_nodes_keeps_the_whole_operation() -> None:
     assert sum(isinstance(op, Conv2DOp) for op in module.walk()) == 1
 
 
+def lengths(m: ModelBuilder, square: Callable[[str], str]) -> str:
+    """The lengths of pairs of numbers below a thousandth."""
+    x = m.node("Conv", m.input("x", 1, 3, 8, 8), m.weights(8, 3, 1, 1, scale=2e-4))
+    real, imaginary = m.node("Split", x, axis=1, outputs=2, name="pair"), "pair_1"
+    return m.node("Sqrt", m.node("Add", square(real), square(imaginary)))
+
+
+@pytest.mark.parametrize("written", ["x·x", "Pow"])
+def test_allow_mix_precision_keeps_squares_and_roots(written: str) -> None:
+    """Of 1e-4, the square is no number of float16, and the root of it is one."""
+    for mode, agrees in (("force_fp16", False), ("allow_mix_precision", True)):
+        m = ModelBuilder()
+        two = m.constant(2.0)
+        y = lengths(m, lambda x, m=m, two=two: m.node("Mul", x, x) if written == "x·x" else m.node("Pow", x, two))
+        m.output(m.node("Conv", y, m.weights(4, 4, 1, 1)))
+        model, inputs = m.build(), m.random_inputs()
+        module = compile_to_graph(model)
+        run_pass(module, "assign-precision", mode=mode)
+        (got,), (want,) = run_module(module, inputs).values(), run_reference(model, inputs).values()
+        assert (np.abs(got - want).max() < 2e-3 * np.abs(want).max()) == agrees
+        assert on_host(module) == ({"Mul", "Add", "Sqrt"} if agrees else set[str]())
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -245,4 +268,23 @@ def test_products_of_bytes_are_scaled_before_they_are_float16(tmp_path: Path) ->
     inputs = {"x": np.abs(random.standard_normal((8, 256))).astype(np.float32)}
     want = run_reference(onnx.load(tmp_path / "model.onnx"), inputs)
     got = Runtime().run(model_bytes(compile_model(CompileOptions(tmp_path / "model.onnx")).module), inputs)
+    assert_close(dict(zip(want, got.values(), strict=True)), want, F16)
+
+
+@pytest.mark.parametrize(("readers", "is_moved"), [(("MatMul", "MatMul"), True), (("MatMul", "Whole"), False)])
+def test_parts_of_a_host_value_are_taken_there(readers: tuple[str, str], is_moved: bool, tmp_path: Path) -> None:
+    """A running sum on the host, halves of which go through products; or one half, and the sum itself."""
+    m = ModelBuilder()
+    x = m.node("CumSum", m.input("x", 1, 10, 4), m.constant(2, np.int64))
+    rows = m.node("Reshape", x, m.constant([10, 4], np.int64))
+    halves = m.node("Split", rows, m.constant([5, 5], np.int64), outputs=2)
+    for name, reader in zip((halves, f"{halves}_1"), readers, strict=True):
+        operand = rows if reader == "Whole" else name
+        m.output(m.node("MatMul", operand, m.weights(4, 32, scale=0.1)))
+    module = check(m, "assign-precision", "merge-host", tolerance=F16)
+    assert ("Slice" in on_host(module)) is is_moved
+    onnx.save(m.build(), tmp_path / "model.onnx")
+    inputs = m.random_inputs()
+    want = run_reference(m.build(), inputs)
+    got = Runtime(strict=True).run(model_bytes(compile_model(CompileOptions(tmp_path / "model.onnx")).module), inputs)
     assert_close(dict(zip(want, got.values(), strict=True)), want, F16)

@@ -159,6 +159,39 @@ def test_integers_of_16_bits(type: int) -> None:
     check_numbers(m, module, inputs)
 
 
+def sum_of_bytes(m: ModelBuilder) -> str:
+    """Up to 4080."""
+    total = m.node("ReduceSum", floats(m, m.input("x", 8, 16, 16, dtype=TensorProto.UINT8)), axes(m), keepdims=0)
+    return m.node("Sub", total, floats(m, m.input("y", 8, 16, dtype=TensorProto.INT16)))
+
+
+def squares_of_bytes(m: ModelBuilder) -> str:
+    """Up to a million."""
+    total = m.node("ReduceSumSquare", floats(m, m.input("x", 8, 16, 16, dtype=TensorProto.INT8)), axes=[2], keepdims=0)
+    return m.node("Mul", total, m.constant(1e-3))
+
+
+def bytes_and_a_constant(m: ModelBuilder) -> str:
+    """float16 has one of 32 numbers there; what the bytes are otherwise used for is the device's."""
+    x = m.node("Sub", floats(m, m.input("x", 8, 16, dtype=TensorProto.UINT8)), m.constant(3.0))
+    y = m.node("Add", m.node("Add", x, m.constant(40000.0)), m.constant(-40000.0))
+    return m.node("Add", y, m.node("MatMul", m.node("Mul", x, m.constant(0.01)), m.weights(16, 16)))
+
+
+def axes(m: ModelBuilder) -> str:
+    return m.constant([2], np.int64)
+
+
+@pytest.mark.parametrize("network", [sum_of_bytes, squares_of_bytes, bytes_and_a_constant])
+def test_bytes_that_become_large(network: Callable[[ModelBuilder], str]) -> None:
+    m = ModelBuilder()
+    module = assigned(m, network(m))
+    (x, *others) = m.random_inputs().items()
+    top = np.iinfo(x[1].dtype).max
+    inputs = {x[0]: m.random.integers(top - 9, top, x[1].shape).astype(x[1].dtype)}
+    check_numbers(m, module, inputs | {name: np.full_like(value, 4050) for name, value in others})
+
+
 def bytes_(m: ModelBuilder) -> str:
     return m.node("Mul", floats(m, m.input("x", 8, 16, dtype=TensorProto.UINT8)), m.constant(0.01))
 

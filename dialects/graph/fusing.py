@@ -18,9 +18,10 @@ A further anchor is a line in :data:`ANCHORS`, and one in `ge.lowering.graph_to_
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import TypeAlias
 
 from xdsl.dialects.builtin import f16
 from xdsl.ir import Operation, SSAValue
@@ -67,11 +68,17 @@ MAX_OPERANDS = 8
 MAX_STEPS = 32
 """Steps of a fusion: their code has to fit beside that of other kernels."""
 
-MAX_FUNCTION_BYTES = 32
-"""Bytes of one lane that the most demanding function holds at once: eight float32 values."""
+MAX_FUNCTION_BYTES = 24
+"""Bytes of one lane that the most demanding function holds at once, beside operand and result: six float32 values."""
 
-MAX_SIMPLE_BYTES = 4
-"""The same of a function of two elements with its own activation, and of one that only selects: two float16 values."""
+FUNCTION_BYTES = 12
+"""The same of other functions: three float32 values."""
+
+SIMPLE_BYTES = 4
+"""The same of a function of two elements with its own activation, and of one on float16: two float16 values."""
+
+DEMANDING = frozenset({UnaryKind.ERF, UnaryKind.GELU, UnaryKind.MISH})
+"""The functions that hold the most: error functions, and one with two quotients."""
 
 ON_FLOAT16 = frozenset({UnaryKind.IDENTITY, UnaryKind.NEG, UnaryKind.ABS, UnaryKind.RELU, UnaryKind.CLIP})
 """Functions that kernels apply to float16: they change no more than the sign, or pick one of two numbers."""
@@ -215,9 +222,14 @@ def _rows_obstacle(around: Around, ub: int) -> str | None:
     rows = row_tiles(around)
     if rows.is_ragged and not all(map(_is_finite_beyond, around.before)):
         return "what is beyond the end of a row could become infinite before the rows are summed"
+    if not around.elementwise:
+        return None
     together = rows_together(around, ub)
-    if around.elementwise and together * rows.padded > row_room(around, ub):
-        return f"{together} rows of {rows.length} elements and what the steps need do not fit on the chip"
+    elements = together * rows.padded
+    copies = 2 if 2 * elements <= row_room(Around((), around.anchor, ()), ub) else 1
+    if copies * elements > row_room(around, ub):
+        often = "twice, as they do alone" if copies == 2 else "on the chip"
+        return f"{together} rows of {rows.length} elements and what the steps need do not fit {often}"
     return None
 
 
@@ -249,12 +261,20 @@ def rows_together(around: Around, ub: int) -> int:
     return row_tiles(around).together(ub, around.rule.rows)
 
 
-def row_room(around: Around, ub: int) -> int:
-    """The elements of rows that a kernel can have at once in a unified buffer of `ub` bytes."""
+LaneBytes: TypeAlias = Callable[[Sequence[Operation]], int]
+"""Bytes that one lane takes while elementwise steps are computed: all operands and results, and what is inside."""
+
+
+def row_room(around: Around, ub: int, lane_bytes: LaneBytes | None = None) -> int:
+    """The elements of rows that a kernel can have at once in a unified buffer of `ub` bytes.
+
+    The bytes of a lane are known to the lowering, and less than what is reckoned with here.
+    """
     assert around.rule.rows is not None, "an anchor of rows"
     if not around.elementwise:
         return row_tiles(around).room(ub, around.rule.rows)
-    return row_tiles(around).room(ub - NUMBERS_BYTES, _row_kernel(around, around.rule.rows))
+    kernel = _row_kernel(around, around.rule.rows, lane_bytes or _bytes_of_steps)
+    return row_tiles(around).room(ub - NUMBERS_BYTES, kernel)
 
 
 def is_vector(operand: SSAValue) -> bool:
@@ -263,7 +283,7 @@ def is_vector(operand: SSAValue) -> bool:
     return layout_of(operand.type) != "FRACTAL_NZ" and math.prod(shape) == (shape[-1] if shape else 1)
 
 
-def _row_kernel(around: Around, alone: RowKernel) -> RowKernel:
+def _row_kernel(around: Around, alone: RowKernel, lane_bytes: LaneBytes) -> RowKernel:
     """What a kernel keeps with the steps around an anchor, which keeps something `alone`.
 
     What steps load and compute before the anchor is gone when its own work begins, unless steps after it read it again.
@@ -271,23 +291,27 @@ def _row_kernel(around: Around, alone: RowKernel) -> RowKernel:
     """
     spread = {operand for operand in around.operands if shape_of(operand) != shape_of(around.result)}
     vectors = {operand for operand in spread if is_vector(operand)}
-    lanes = (
-        _bytes_of_steps(around.before, vectors),
-        alone.lane_bytes + _bytes_of(value for value in around.kept if value not in vectors),
-        _bytes_of_steps(around.after, vectors),
-    )
+
+    def of_steps(steps: Sequence[Operation]) -> int:
+        return lane_bytes(steps) - _bytes_of(vectors.intersection(tile_operands(steps)))
+
+    kept = _bytes_of(value for value in around.kept if value not in vectors)
+    lanes = (of_steps(around.before) + kept, alone.lane_bytes + kept, of_steps(around.after))
     limits = 2 if row_tiles(around).is_ragged else 0
     return RowKernel(max(lanes), alone.vector_bytes + _bytes_of(vectors) + limits)
 
 
-def _bytes_of_steps(steps: Sequence[Operation], vectors: set[SSAValue]) -> int:
-    """Bytes that one lane takes while elementwise steps are computed: all values, and what a function needs inside."""
+def _bytes_of_steps(steps: Sequence[Operation], vectors: Collection[SSAValue] = ()) -> int:
+    """Bytes that one lane takes while elementwise steps are computed at most, without `vectors` among the values."""
     values = chain(tile_operands(steps), (step.results[0] for step in steps))
-    return _bytes_of(value for value in values if value not in vectors) + max(map(_inner_bytes, steps), default=0)
+    return _bytes_of(value for value in values if value not in vectors) + max(map(inner_bytes, steps), default=0)
 
 
-def _inner_bytes(step: Operation) -> int:
-    return MAX_FUNCTION_BYTES if isinstance(step, UnaryOp) and step.kind not in ON_FLOAT16 else MAX_SIMPLE_BYTES
+def inner_bytes(step: Operation) -> int:
+    """Bytes that an elementwise step holds of one lane at most, beside its operands and its result."""
+    if not isinstance(step, UnaryOp) or step.kind in ON_FLOAT16:
+        return SIMPLE_BYTES
+    return MAX_FUNCTION_BYTES if step.kind in DEMANDING else FUNCTION_BYTES
 
 
 def _bytes_of(values: Iterable[SSAValue]) -> int:

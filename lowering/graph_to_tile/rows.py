@@ -26,7 +26,7 @@ from ge.lowering.graph_to_tile.fractal_rows import FractalRows
 from ge.lowering.graph_to_tile.outline import Target, memory_type, no_kernel
 from ge.lowering.graph_to_tile.plain_rows import PlainRows
 from ge.lowering.graph_to_tile.row_space import RowSpace
-from ge.lowering.graph_to_tile.steps import step_tiles
+from ge.lowering.graph_to_tile.steps import step_tiles, steps_cost
 
 
 class RowKernel:
@@ -36,8 +36,9 @@ class RowKernel:
         """`vectors` are loaded beside what the operation and the steps read. Raises GE4010 for rows that do not fit."""
         assert around.anchor is not None, "an anchor of rows"
         self.around, self.anchor, self.x = around, around.anchor, around.anchor.operands[0]
-        self.rows = _row_space(around, self.anchor, target)
-        self.stages = target.stages if 2 * self.rows.elements <= row_room(around, target.ub) else 1
+        room = row_room(around, target.ub, _lane_bytes)
+        self.rows = _row_space(around, self.anchor, room, target)
+        self.stages = target.stages if 2 * self.rows.elements <= room else 1
         own: list[SSAValue] = [] if around.before else [self.x]
         self.operands = list(dict.fromkeys([*own, *around.operands]))
         arguments = [memory_type(operand, self.rows.shape(operand, self._form(operand))) for operand in self.operands]
@@ -98,8 +99,12 @@ def alone(op: Operation) -> Around:
     return Around((), op, ())
 
 
-def _row_space(around: Around, op: Operation, target: Target) -> RowSpace:
-    room, x = row_room(around, target.ub), op.operands[0]
+def _lane_bytes(steps: Sequence[Operation]) -> int:
+    return steps_cost(steps).lane_bytes if steps else 0
+
+
+def _row_space(around: Around, op: Operation, room: int, target: Target) -> RowSpace:
+    x = op.operands[0]
     fractal = layout_of(x.type) == "FRACTAL_NZ"
     rows = FractalRows(x, room, target) if fractal else PlainRows(around, target)
     if rows.elements > room:

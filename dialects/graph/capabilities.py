@@ -5,7 +5,8 @@
   those.
 * :func:`kernel_formats` lists the storage formats that its kernels take, best first.
 
-`row_kernels`, `reduction_kernels` and `movement_kernels` say it of operations on rows, of reductions and of movements.
+`row_kernels`, `reduction_kernels`, `integer_kernels` and `movement_kernels` say it of operations on rows, of
+reductions, of operations on 8-bit integers, and of movements.
 
 The passes move what has no kernel to the host, and the lowering to `tile` has a kernel for everything that remains.
 """
@@ -23,6 +24,8 @@ from xdsl.ir import Operation, SSAValue
 from ge.dialects.graph.attributes import ActivationAttr, BinaryKind, UnaryKind
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, Pool2DOp, UnaryOp
+from ge.dialects.graph.integer import IntegerConv2DOp, IntegerMatmulOp, IntegerOp
+from ge.dialects.graph.integer_kernels import integer_formats, integer_obstacle, takes_integers
 from ge.dialects.graph.movement import (
     CastOp,
     ConcatOp,
@@ -48,7 +51,7 @@ from ge.dialects.graph.reduction import ReduceOp
 from ge.dialects.graph.reduction_kernels import reduce_formats, reduce_obstacle
 from ge.dialects.graph.row_kernels import layer_norm_obstacle, row_formats, softmax_obstacle
 from ge.dialects.graph.shapes import Shape
-from ge.ir.attributes import layout_of
+from ge.ir.attributes import EIGHT_BITS, layout_of
 from ge.maths.layouts import C0, ND_FORMATS
 
 MAX_KERNEL = MAX_DILATION = MAX_PAD = 255
@@ -96,16 +99,20 @@ class Formats:
 
 def obstacle(op: Operation) -> str | None:
     """Why the AI Core has no kernel for `op`, as the end of a sentence; None if it has one."""
+    if isinstance(op, IntegerOp):
+        return _shapes_obstacle(op) or _function_obstacle(op) or _integer_op(op)
     check = _CHECKS.get(type(op))
     if check is None:
         return f"{op.name} has no kernel"
-    return _types_obstacle(op) or _function_obstacle(op) or check(op)
+    return _shapes_obstacle(op) or _types_obstacle(op) or _function_obstacle(op) or check(op)
 
 
 def kernel_formats(op: Operation) -> Sequence[Formats]:
     """The formats that the kernels of `op` take, best first; empty when there is no kernel."""
     if obstacle(op) is not None:
         return ()
+    if isinstance(op, IntegerOp):
+        return [Formats(operands, result) for operands, result in integer_formats(op)]
     formats = _FORMATS.get(type(op))
     return () if formats is None else formats(op)
 
@@ -123,8 +130,8 @@ def _plain(format: str) -> str:
     return "ND" if format in ND_FORMATS else format
 
 
-def _types_obstacle(op: Operation) -> str | None:
-    """All values are static, not empty tensors of a type that the AI Core computes on."""
+def _shapes_obstacle(op: Operation) -> str | None:
+    """All values are static, not empty tensors."""
     for value in (*op.operands, *op.results):
         type = value.type
         if not isinstance(type, TensorType):
@@ -134,8 +141,15 @@ def _types_obstacle(op: Operation) -> str | None:
             return "a shape is not static"
         if 0 in shape:
             return "a tensor is empty"
-        if tensor(value).element_type not in COMPUTE_TYPES:
-            return f"the element type is {tensor(value).element_type}"
+    return None
+
+
+def _types_obstacle(op: Operation) -> str | None:
+    """All values have types that the AI Core computes on, or 8-bit integers where there is a kernel for those."""
+    for value in (*op.operands, *op.results):
+        element = tensor(value).element_type
+        if element not in COMPUTE_TYPES and not (element in EIGHT_BITS and takes_integers(op)):
+            return f"the element type is {element}"
     return None
 
 
@@ -144,7 +158,7 @@ def _function_obstacle(op: Operation) -> str | None:
     match op:
         case UnaryOp():
             function = op.function
-        case Conv2DOp() | MatmulOp() | BinaryOp():
+        case Conv2DOp() | MatmulOp() | BinaryOp() | IntegerConv2DOp() | IntegerMatmulOp():
             function = op.activation
         case _:
             function = None
@@ -164,11 +178,20 @@ def _is_constant(value: SSAValue | None) -> bool:
 # Convolution, pooling, matrix product
 
 
+def _integer_op(op: IntegerOp) -> str | None:
+    return (_window(op) if isinstance(op, IntegerConv2DOp) else None) or integer_obstacle(op)
+
+
 def _conv2d(op: Conv2DOp) -> str | None:
     if not _is_constant(op.w) and layout_of(op.w.type) != "FRACTAL_Z":
         return "the weights are not constant"
     if not _is_constant(op.bias):
         return "the bias is not constant"
+    return _window(op)
+
+
+def _window(op: Conv2DOp | IntegerConv2DOp) -> str | None:
+    """The window of a convolution is one that `load3d` takes, and the rows under it fit."""
     _, _, height, width = shape_of(op.x)
     kernel, dilations = shape_of(op.w)[2:], op.dilations.get_values()
     if max(kernel) > MAX_KERNEL or max(dilations) > MAX_DILATION:

@@ -17,6 +17,7 @@ from ge.dialects.graph.attributes import ActivationAttr, BinaryKind, PoolKind, R
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, Pool2DOp, UnaryOp
 from ge.dialects.graph.constants import constant_array, dtype_of
+from ge.dialects.graph.integer_host import INTEGER_EQUIVALENTS
 from ge.dialects.graph.movement import CastOp, ConcatOp, GatherChannelsOp, ReshapeOp, SliceOp, TransposeOp
 from ge.dialects.graph.normalization import BatchNormOp, LayerNormOp, LrnOp, SoftmaxOp
 from ge.dialects.graph.program import ConstantOp, HostOp, YieldOp
@@ -188,7 +189,7 @@ ONNX_TYPE_CODES = {Float32Type: 1, Float16Type: 10}
 """`TensorProto.DataType` of the element types that `graph.cast` converts between."""
 
 
-def _unary(region: HostRegion, x: SSAValue, function: ActivationAttr) -> SSAValue:
+def unary_equivalent(region: HostRegion, x: SSAValue, function: ActivationAttr) -> SSAValue:
     """A unary function of an inside value."""
     type = tensor(x)
     if (entry := ONNX_UNARY.get(function.kind)) is not None:
@@ -214,7 +215,7 @@ def _unary(region: HostRegion, x: SSAValue, function: ActivationAttr) -> SSAValu
 
 
 def _activated(region: HostRegion, y: SSAValue, function: ActivationAttr | None) -> SSAValue:
-    return y if function is None else _unary(region, y, function)
+    return y if function is None else unary_equivalent(region, y, function)
 
 
 def _conv2d(region: HostRegion, op: Conv2DOp) -> SSAValue:
@@ -329,8 +330,9 @@ _EQUIVALENTS: dict[type[Operation], Callable[[HostRegion, Any], SSAValue]] = {
     Conv2DOp: _conv2d,
     MatmulOp: _matmul,
     Pool2DOp: _pool2d,
+    **INTEGER_EQUIVALENTS,
     BatchNormOp: _batch_norm,
-    UnaryOp: lambda region, op: _unary(region, region.inside(op.x), op.function),
+    UnaryOp: lambda region, op: unary_equivalent(region, region.inside(op.x), op.function),
     BinaryOp: _binary,
     SoftmaxOp: _softmax,
     LayerNormOp: _layer_norm,

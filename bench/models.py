@@ -158,9 +158,9 @@ def run(path: Path, name: str, fuse: bool = True) -> dict[str, Any]:
     return dict(zip(outputs, session.run(None, feeds(session, name)), strict=True))
 
 
-def feeds(session: Any, name: str) -> dict[str, NDArray[Any]]:
-    """Random inputs for a session of the model of this name."""
-    random = np.random.default_rng(0)
+def feeds(session: Any, name: str, seed: int = 0) -> dict[str, NDArray[Any]]:
+    """Random inputs for a session of the model of this name: normally distributed floats, integers within range."""
+    random = np.random.default_rng(seed)
     values: dict[str, NDArray[Any]] = {}
     for entry in session.get_inputs():
         shape = SHAPES.get(name, {}).get(entry.name, entry.shape)

@@ -1,0 +1,1 @@
+"""The numbers of compiled models: see :mod:`bench.compiled.__main__`."""

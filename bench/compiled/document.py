@@ -1,0 +1,210 @@
+"""The page docs/compiled-results.md."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from typing import Any
+
+from bench.spine import table
+from ge.tools.agreement import FLOAT32_TOLERANCE, MAX_RELATIVE, MIN_COSINE
+
+Result = Mapping[str, Any]
+
+MODEL, FLOAT16, REWRITES, KERNELS, NO_RESULT = "the model", "float16", "rewrites", "kernels", "no result"
+
+FAULTS = (REWRITES, KERNELS)
+"""What would be a fault of the compiler."""
+
+
+KERNEL_FACTOR = 2
+"""Kernels are not to be further away than this many times what rounding alone does: they add in another order."""
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """Options that let less of a model be float16."""
+
+    text: str
+    """The options of ge-compiler; what is in the file of ``--keep_dtype`` in parentheses."""
+    arguments: tuple[str, ...]
+    """Those of :mod:`bench.compiled.measure`."""
+
+
+REMEDIES = (
+    Remedy("`--precision_mode=allow_mix_precision`", ("--precision_mode=allow_mix_precision",)),
+    Remedy("`--keep_dtype` (`OpType::Conv`)", ("--keep=OpType::Conv",)),
+    Remedy(
+        "`--keep_dtype` (`OpType::Conv`, `OpType::ConvTranspose`, `OpType::MatMul`)",
+        ("--keep=OpType::Conv", "--keep=OpType::ConvTranspose", "--keep=OpType::MatMul"),
+    ),
+    Remedy("`--precision_mode=must_keep_origin_dtype`", ("--precision_mode=must_keep_origin_dtype",)),
+)
+"""From the one that keeps least on the device to the one that keeps all."""
+
+COLUMNS = (
+    *("model", "outputs", "inputs", "cosine", "max error", "ULP", "top-1", "verdict", "launches", "host"),
+    *("float32", "ideal", "itself"),
+)
+
+HEAD = f"""# The numbers of compiled models
+
+Written by `python -m bench.compiled --models=DIR --write`: every model is compiled for Ascend310P3, run on the
+simulator on several random inputs, and compared with onnxruntime {{onnxruntime}} (Python {{python}}, {{machine}}).
+
+{{summary}}
+
+* *outputs*: how many of each class; the numbers are those of the one, and of the *inputs*, that is furthest from the
+  limits. Inputs are normally distributed (twice), or within 0 and 1 as pixels are; integers are within their range.
+* *max error*: max\\|a-b\\| as a part of max\\|b\\|. *ULP*: steps of float16 between two elements, near 0 too.
+* The limits are those of `ge-run --compare` ([running.md](running.md)): cosine at least {MIN_COSINE}, max error at most
+  {MAX_RELATIVE:.1%}, the same top-1; where nothing is float16, {FLOAT32_TOLERANCE:g} of the largest value plus as much
+  of each; integers are equal.
+* *launches*, *host*: kernels, and tasks of the host, of one run.
+
+Where an output misses the limits, its errors on the same inputs tell why:
+
+* *itself*: onnxruntime beside itself: the same model with inputs rounded to float16, or without the optimisations of
+  onnxruntime. Where that misses the limits, too, they ask for more than the model tells (*the model*).
+* *float32*: the graph before precision is assigned, by its definition. A miss here is one of rewrites.
+* *ideal*: the graph after that, by its definition: every value rounded once to its type. Kernels are not expected to do
+  better; a compiled model that is {KERNEL_FACTOR} times as far as this, while this is within the limits, is one of
+  kernels. Otherwise the number format is the reason (*float16*).
+"""
+
+ITSELF = """
+## Models that are as far from themselves
+
+These miss the limits in onnxruntime alone, when a rounding is moved:
+
+* A model that quantises (`quant_...`, `pkg_ddddocr_common_old`) makes steps of roundings, of 1/255 of the largest value
+  and more. An output that is quantised itself (all of `quant_*_qdq_*`) cannot be off by less than one of its steps.
+* Detectors with random weights have scores that are nearly equal: which of two boxes comes first, or suppresses the
+  other, is a matter of a rounding. In float32 the same boxes come out.
+* Numbers far below what is shown: `pkg_ppocrv4_det` gives probabilities around 1e-7 for noise, and the Sigmoid of
+  onnxruntime is not more exact than 6e-8 itself.
+"""
+
+REMEDY_HEAD = """
+## What brings the others within the limits
+
+Where the number format is the reason, an option of ge-compiler lets less of the model be float16. What is kept runs on
+the host, in the precision of the model. The options were tried in this order; *max error* is of the worst output.
+"""
+
+REMEDY_COLUMNS = ("model", "options", "max error", "verdict", "launches", "host")
+
+
+def rows(name: str, result: Result) -> list[list[str]]:
+    """The cells of one model: a row for each class of outputs."""
+    if "error" in result:
+        return [[name, *[""] * 6, f"{NO_RESULT}: {result['error']}", *[""] * 5]]
+    classes = Counter(each["kind"] for each in result["runs"][0]["outputs"])
+    found = [_row(name, result, kind, count) for kind, count in classes.items()]
+    return [found[0], *(["", *cells[1:8], *[""] * 2, *cells[10:]] for cells in found[1:])]
+
+
+def _row(name: str, result: Result, kind: str, count: int) -> list[str]:
+    run, index = max(_outputs(result, kind), key=lambda each: _distance(each[0]["outputs"][each[1]]))
+    output = run["outputs"][index]
+    reason = "" if output["passed"] else _reason(run, index)
+    measured = (
+        [f"{output['cosine']:.7f}", f"{output['relative']:.3%}", str(output["max_ulp"])]
+        if output["max_ulp"] is not None
+        else [output["problem"], "", ""]
+    )
+    return [
+        name,
+        f"{count} {kind}",
+        f"{len(result['runs'])}, {run['draw']}",
+        *measured,
+        {True: "same", False: "other", None: ""}[output["same_top1"]],
+        "agrees" if output["passed"] else f"differs: {reason}",
+        str(result["launches"]),
+        str(result["host"]),
+        *(_cell([run[each][index]]) if each in run else "" for each in ("float32", "ideal")),
+        _cell([outputs[index] for outputs in run["itself"]]) if "itself" in run else "",
+    ]
+
+
+def _outputs(result: Result, kind: str = "") -> Iterator[tuple[Result, int]]:
+    """Every run, with the index of every output of a class."""
+    for run in result["runs"]:
+        for index, output in enumerate(run["outputs"]):
+            if kind in ("", output["kind"]):
+                yield run, index
+
+
+def _distance(output: Result) -> tuple[bool, float]:
+    """How far an output is from the limits."""
+    return not output["passed"], float("inf") if output["problem"] and not output["passed"] else output["relative"]
+
+
+def _cell(outputs: Sequence[Result]) -> str:
+    """The error of an output in another run, the worst of several."""
+    output = max(outputs, key=_distance)
+    number = output["problem"] if output["max_ulp"] is None else f"{output['relative']:.3%}"
+    return number if output["passed"] or output["max_ulp"] is None else f"{number} (misses)"
+
+
+def _reason(run: Result, index: int) -> str:
+    """What moves an output beyond the limits: the first of the runs that misses them, too."""
+    if not all(outputs[index]["passed"] for outputs in run["itself"]):
+        return MODEL
+    if not run["float32"][index]["passed"]:
+        return REWRITES
+    ideal, found = run["ideal"][index], run["outputs"][index]
+    if ideal["passed"] and (found["problem"] or found["relative"] > KERNEL_FACTOR * ideal["relative"]):
+        return KERNELS
+    return FLOAT16
+
+
+def cause(result: Result) -> str:
+    """What moves a model beyond the limits, the gravest of all reasons; empty when it agrees."""
+    if "error" in result:
+        return NO_RESULT
+    found = {_reason(run, index) for run, index in _outputs(result) if not run["outputs"][index]["passed"]}
+    return next((each for each in (KERNELS, REWRITES, FLOAT16, MODEL) if each in found), "")
+
+
+def page(results: Mapping[str, Result]) -> str:
+    """The text of the page."""
+    head = HEAD.format(
+        onnxruntime=version("onnxruntime"),
+        python=platform.python_version(),
+        machine=platform.machine(),
+        summary="\n".join(_summary(results)),
+    )
+    lines = [head, *table(COLUMNS, [row for name, result in results.items() for row in rows(name, result)]), ITSELF]
+    helped = [_remedy_row(name, result["remedies"]) for name, result in results.items() if "remedies" in result]
+    return "\n".join([*lines, REMEDY_HEAD, *table(REMEDY_COLUMNS, helped), ""])
+
+
+def _summary(results: Mapping[str, Result]) -> list[str]:
+    """How many models agree, and how many do not for which reason."""
+    causes = Counter(map(cause, results.values()))
+    words = {
+        "": "agree with onnxruntime within the limits",
+        FLOAT16: "miss them because of the number format; an option brings them within",
+        MODEL: "miss them by no more than onnxruntime itself, when a rounding is moved",
+        REWRITES: "miss them because of rewrites",
+        KERNELS: "miss them because of kernels",
+        NO_RESULT: "have no result",
+    }
+    return [f"* **{causes[each]} of {len(results)}** models {text}" for each, text in words.items()]
+
+
+def _remedy_row(name: str, tried: Mapping[str, Result]) -> list[str]:
+    """The first options that bring a model within the limits, or else the last that were tried."""
+    text, result = next(
+        ((text, result) for text, result in tried.items() if not cause(result)), list(tried.items())[-1]
+    )
+    if "error" in result:
+        return [name, text, "", f"{NO_RESULT}: {result['error']}", "", ""]
+    outputs = [run["outputs"][index] for run, index in _outputs(result)]
+    worst = max(outputs, key=_distance)
+    verdict = f"differs: {cause(result)}" if cause(result) else "agrees"
+    return [name, text, f"{worst['relative']:.3%}", verdict, str(result["launches"]), str(result["host"])]

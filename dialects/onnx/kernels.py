@@ -20,6 +20,7 @@ from ge.dialects.onnx.base import OnnxOp
 from ge.dialects.onnx.microsoft import centred, given, requantised
 from ge.dialects.onnx.non_max_suppression import non_max_suppression
 from ge.dialects.onnx.resize import resize
+from ge.dialects.onnx.roi_align import roi_align
 
 Array: TypeAlias = NDArray[Any]
 Kernel: TypeAlias = Callable[[OnnxOp, Sequence[Any]], Array | None]
@@ -380,5 +381,6 @@ KERNELS: Mapping[str, Kernel] = {
     "NonMaxSuppression": non_max_suppression,
     "QLinearConv": qlinear_conv,
     "Resize": resize,
+    "RoiAlign": roi_align,
 }
 """The kernel of each operator of ai.onnx that has one."""

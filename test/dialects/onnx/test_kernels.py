@@ -119,6 +119,7 @@ def test_every_kernel_is_tested() -> None:
         "GatherElements",
         "MatMulInteger",
         "QLinearConv",
+        "RoiAlign",
     } == set(KERNELS)
 
 
@@ -181,6 +182,31 @@ def test_matmul_integer(shapes: Sequence[Shape], zeros: Sequence[Shape], types: 
         right = right - zero_points[1]
     assert got.dtype == np.int32
     np.testing.assert_array_equal(got, left @ right)
+
+
+@pytest.mark.parametrize("places", ["half_pixel", "output_half_pixel"])
+@pytest.mark.parametrize("ratio", [0, 1, 3])
+@pytest.mark.parametrize("count", [0, 1, 40])
+def test_roi_align(places: str, ratio: int, count: int) -> None:
+    """Of regions inside, over the edges, outside, empty, and with corners exchanged where onnxruntime takes that."""
+    random = np.random.default_rng(0)
+    x = random.standard_normal((2, 3, 9, 14)).astype(np.float32)
+    corners = random.uniform(-12, 40, (count, 4)).astype(np.float32)
+    step = 1 if places == "half_pixel" and not ratio else 2
+    corners[::step] = np.sort(corners[::step].reshape(-1, 2, 2), axis=1).reshape(-1, 4)
+    corners[::5, 2:] = corners[::5, :2]
+    feeds: dict[str, Any] = {"x": x, "regions": corners, "batches": random.integers(0, 2, count)}
+    options: dict[str, Any] = {"output_height": 3, "output_width": 4, "sampling_ratio": ratio, "spatial_scale": 0.5}
+    node = helper.make_node("RoiAlign", list(feeds), ["y"], coordinate_transformation_mode=places, **options)
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+        for name, array in feeds.items()
+    ]
+    y = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
+    graph = helper.make_graph([node], "test", infos, [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 16)], ir_version=8)
+    got, want = run_module(import_model(model), feeds), run_reference(model, feeds)
+    assert_close(got, want, F32)
 
 
 @pytest.mark.parametrize("shape", [[2, 3], [0, 3], []])

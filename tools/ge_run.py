@@ -31,13 +31,14 @@ from ge.ir.registry import context
 from ge.ir.verifier import verify_module
 from ge.targets.ascend.runtime import NPU, TensorInfo
 from ge.targets.ascend.runtime.inputs import named_inputs
+from ge.targets.ascend.runtime.statistics import TaskRun
 from ge.tools import cli
 from ge.tools.agreement import Agreement, Tolerance, compare
 from ge.tools.arrays import random_inputs, read_inputs, write_dump, write_outputs
 from ge.tools.execute import Executable, OmExecutable, executable
 from ge.tools.layerwise import LayerReport, compare_layers, print_layers, write_layers
 from ge.tools.reference import run_onnx
-from ge.tools.report import print_profile
+from ge.tools.report import print_profile, saturation
 
 MAX_THREADS = 256
 """Each thread has device memory of its own."""
@@ -171,11 +172,11 @@ def run(args: Sequence[str]) -> None:
         if arguments.csv is not None:
             write_layers(layers, arguments.csv)
             print(f"wrote {arguments.csv}")
-        print_agreements(layers.runner, layers.agreements)
+        print_agreements(layers.runner, layers.agreements, program.tasks)
     elif arguments.compare is not None:
         runner, reference = run_reference(arguments.compare, inputs)
         found = compare(outputs, reference, half=program.half, tolerance=tolerance_of(arguments))
-        print_agreements(runner, found)
+        print_agreements(runner, found, program.tasks)
 
 
 def _run(program: Executable, inputs: Mapping[str, Any], dump: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -228,8 +229,8 @@ def compare_operators(program: Executable, inputs: Mapping[str, Any], arguments:
     return report
 
 
-def print_agreements(runner: str, agreements: Sequence[Agreement]) -> None:
-    """Print how outputs agree with a reference. Raises GE6008 when they do not."""
+def print_agreements(runner: str, agreements: Sequence[Agreement], tasks: Sequence[TaskRun] = ()) -> None:
+    """Print how outputs agree with a reference. Raises GE6008 when they do not; what saturated is said then."""
     print(f"compared with {runner}")
     for agreement in agreements:
         print(f"  {agreement}")
@@ -237,6 +238,8 @@ def print_agreements(runner: str, agreements: Sequence[Agreement]) -> None:
             print(f"    {worst}")
     failed = [agreement.name for agreement in agreements if not agreement.passed]
     if failed:
+        if any(task.saturated for task in tasks):
+            print(f"  saturated: {saturation((task.operator, task.saturated) for task in tasks)}")
         raise GeError("GE6008", f"{len(failed)} of {len(agreements)} outputs differ: {', '.join(failed)}")
 
 

@@ -7,7 +7,7 @@ Times are in seconds, sizes in bytes, MB are 10^6 bytes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -162,14 +162,23 @@ def print_run(facts: dict[str, Any]) -> None:
             "time": f"{1e3 * facts['device_seconds']:.2f} ms at {facts['clock_mhz']:.0f} MHz, kernel starts included",
             "busy": busy or "nothing",
             "transfers": f"{megabytes(facts['gm_bytes'])} from and to device memory",
-            "saturated": f"{facts['saturated']} results of float16",
+            "saturated": saturation((task["operator"], task["saturated"]) for task in facts["tasks"]),
             "simulation": f"{facts['simulation_seconds']:.2f} s",
         }
     )
 
 
+def saturation(operators: Iterable[tuple[str, int]]) -> str:
+    """Where results left the range of float16: of operators, in the order in which they run, how many of each did."""
+    counts = [(operator, count) for operator, count in operators if count]
+    if not counts:
+        return "no result of float16"
+    total = sum(count for _, count in counts)
+    return f"{total} results of {len(counts)} operators became 65504 or -65504, first of {counts[0][0]}"
+
+
 def print_profile(tasks: Sequence[TaskRun]) -> None:
-    """Print one line for each task: what it took."""
+    """Print one line for each task: what it took; and where results saturated."""
     total = sum(task.cycles for task in tasks) or 1
     several = any(task.stream for task in tasks)
     rows = [
@@ -185,6 +194,8 @@ def print_profile(tasks: Sequence[TaskRun]) -> None:
         for task in tasks
     ]
     print_table(["operator", *(["stream"] if several else ()), "on", "cycles", "share", "moved", "simulation"], rows)
+    if not all(task.on_host for task in tasks):
+        print(f"saturated: {saturation((task.operator, task.saturated) for task in tasks)}")
 
 
 def agreement_facts(agreements: Sequence[Agreement]) -> list[dict[str, Any]]:

@@ -260,3 +260,21 @@ def test_runs_at_the_same_time_with_other_bits_are_an_error(model: Path, monkeyp
 
     monkeypatch.setattr(Model, "run", disturbed)
     assert error_of(file, "--random-input", "--threads=3").code == "GE6008"
+
+
+def test_what_left_the_range_of_float16_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sums of 8 products of 50 and 100 fit, of 8 products of 50 and 10 000 do not."""
+    builder = ModelBuilder()
+    x = builder.input("x", 1, 8)
+    for name, weight in (("small", 100.0), ("large", 10_000.0)):
+        builder.output(builder.node("MatMul", x, builder.constant(np.full((8, 4), weight)), name=name))
+    onnx.save(builder.build(), tmp_path / "model.onnx")
+    om = tmp_path / "model.om"
+    write_om(compile_model(CompileOptions(tmp_path / "model.onnx", level=1)).module, om)
+    for value, saturated in ((0.5, "no result of float16"), (50.0, "4 results of 1 operators became 65504 or -65504")):
+        np.save(tmp_path / "x.npy", np.full((1, 8), value, np.float32))
+        arguments = [om, "--input", tmp_path / "x.npy", "--profile"]
+        run(*arguments)
+        assert f"saturated: {saturated}" in capsys.readouterr().out
+    assert error_of(om, "--input", tmp_path / "x.npy", "--compare", tmp_path / "model.onnx").code == "GE6008"
+    assert "saturated: 4 results of 1 operators became 65504 or -65504, first of large" in capsys.readouterr().out

@@ -38,6 +38,7 @@ from ge.passes.graph.place import (
     move_to_host,
     only_reshaped,
     reduced_for_host,
+    sliced_from_host,
     stranded,
     without_kernel,
 )
@@ -57,7 +58,8 @@ class AssignPrecisionPass(ModulePass):
     2. So does what computes with integers that float16 may not hold, until they are scaled
        (:mod:`ge.passes.graph.unscaled_integers`).
     3. Cheap operations between host operations only move there, too: two conversions would cost more than they save.
-       So does a reduction whose result only the host wants, of a value that it has.
+       So does a reduction whose result only the host wants, of a value that it has, and a slice of what the host has
+       made, where the device wants nothing but such slices.
     4. All others take and give float16; the bias of convolutions and matrix products is float32, and so is what they
        accumulate, and the vectors of a normalisation of rows. Constants are converted beforehand, saturating.
     5. Inputs, outputs and values of the host keep their types, with `graph.cast` at the border; reshapes between them,
@@ -92,6 +94,9 @@ class AssignPrecisionPass(ModulePass):
         for inner in reversed(list(main.body.block.ops)):
             if reduced_for_host(inner):
                 move_to_host(inner)
+        for inner in list(main.body.block.ops):
+            for each in sliced_from_host(inner):
+                move_to_host(each)
         for inner in stranded(main.body.block):
             move_to_host(inner)
         _Converter(main.body.block).run()

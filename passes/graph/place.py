@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 
 from ge.dialects.graph import (
     ConstantOp,
@@ -17,8 +18,10 @@ from ge.dialects.graph import (
     Pool2DOp,
     ReduceOp,
     ReshapeOp,
+    SliceOp,
     SoftmaxOp,
 )
+from ge.dialects.graph.base import tensor
 from ge.dialects.graph.capabilities import obstacle, takes_formats
 from ge.dialects.graph.host import host_equivalent
 from ge.ir.rewriting import replace
@@ -57,7 +60,7 @@ def move_to_host(op: Operation) -> None:
 
 def reduced_for_host(op: Operation) -> bool:
     """Whether a reduction gives something to the host only, which has its operand, too, and can reduce that itself."""
-    if not isinstance(op, ReduceOp) or not all(isinstance(user, HostOp) for user in _readers(op)):
+    if not isinstance(op, ReduceOp) or not all(isinstance(user, HostOp) for user in _readers(op.y)):
         return False
     if not any(isinstance(other, HostOp) for other in (op.x.owner, *(use.operation for use in op.x.uses))):
         return False
@@ -65,11 +68,37 @@ def reduced_for_host(op: Operation) -> bool:
     return True
 
 
-def _readers(op: Operation) -> Iterator[Operation]:
-    """The users of an operation's values, also of reshapes of them."""
-    for result in op.results:
-        for use in result.uses:
-            yield from _readers(use.operation) if isinstance(use.operation, ReshapeOp) else (use.operation,)
+def sliced_from_host(op: Operation) -> Sequence[Operation]:
+    """What moves to the host with a slice of a value of the host, of which the device wants parts only, each byte once.
+
+    That is the slice, behind the reshapes before it; nothing for any other operation. Then the parts go to the device,
+    and the value as a whole need not: a kernel that slices rows which are no whole blocks does so in a storage format,
+    in which they can take several times their bytes.
+    """
+    if not isinstance(op, SliceOp):
+        return ()
+    path: list[Operation] = [op]
+    whole = op.x
+    while isinstance(whole.owner, ReshapeOp):
+        path.append(whole.owner)
+        whole = whole.owner.x
+    readers = list(_readers(whole))
+    parts = [reader.y for reader in readers if isinstance(reader, SliceOp)]
+    wants_more = any(not isinstance(reader, SliceOp | HostOp | ReturnOp) for reader in readers)
+    if not isinstance(whole.owner, HostOp) or wants_more or sum(map(_elements, parts)) > _elements(whole):
+        return ()
+    report.missed(NAME, op, "it runs on the host: that has its operand, and the device wants parts of it only")
+    return path[::-1]
+
+
+def _elements(value: SSAValue) -> int:
+    return math.prod(tensor(value).get_shape())
+
+
+def _readers(value: SSAValue) -> Iterator[Operation]:
+    """The users of a value, also of reshapes of it."""
+    for use in value.uses:
+        yield from _readers(use.operation.y) if isinstance(use.operation, ReshapeOp) else (use.operation,)
 
 
 def stranded(block: Block) -> list[Operation]:

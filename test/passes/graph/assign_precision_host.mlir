@@ -51,6 +51,70 @@ func.func @main(%x: tensor<32x32xf32>) -> (tensor<32x32xf32>, tensor<1x32xf32>) 
 
 // -----
 
+// Slices of what the host has made move there, with the reshape between, where the device wants nothing but them.
+// CHECK:       onnx.Mod
+// CHECK:       onnx.Reshape
+// CHECK:       onnx.Slice
+// CHECK:       onnx.Slice
+// CHECK-NOT:   graph.reshape
+// CHECK-NOT:   graph.slice
+// CHECK:       graph.matmul
+func.func @main(%x: tensor<1x6x16xf32>, %w: tensor<16x16xf32>) -> (tensor<3x16xf32>, tensor<3x16xf32>) {
+  %h = graph.host(%x) : (tensor<1x6x16xf32>) -> tensor<1x6x16xf32> {
+  ^bb0(%a: tensor<1x6x16xf32>):
+    %y = onnx.Mod(%a, %a) {fmod = 1} : (tensor<1x6x16xf32>, tensor<1x6x16xf32>) -> tensor<1x6x16xf32>
+    graph.yield %y : tensor<1x6x16xf32>
+  }
+  %r = graph.reshape %h : (tensor<1x6x16xf32>) -> tensor<6x16xf32>
+  %s = graph.slice %r axis 0 start 0 size 3 : (tensor<6x16xf32>) -> tensor<3x16xf32>
+  %t = graph.slice %r axis 0 start 3 size 3 : (tensor<6x16xf32>) -> tensor<3x16xf32>
+  %p = graph.matmul %s, %w : (tensor<3x16xf32>, tensor<16x16xf32>) -> tensor<3x16xf32>
+  %q = graph.matmul %t, %w : (tensor<3x16xf32>, tensor<16x16xf32>) -> tensor<3x16xf32>
+  func.return %p, %q : tensor<3x16xf32>, tensor<3x16xf32>
+}
+
+// -----
+
+// Left alone: a slice of a value that the device reads as a whole, too, of an input, and of what the device has made.
+// CHECK-NOT:   onnx.Slice
+// CHECK-COUNT-3: graph.slice
+func.func @main(%x: tensor<6x16xf32>, %w: tensor<16x16xf32>) -> (tensor<6x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>) {
+  %h = graph.host(%x) : (tensor<6x16xf32>) -> tensor<6x16xf32> {
+  ^bb0(%a: tensor<6x16xf32>):
+    %y = onnx.Mod(%a, %a) {fmod = 1} : (tensor<6x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+    graph.yield %y : tensor<6x16xf32>
+  }
+  %m = graph.matmul %h, %w : (tensor<6x16xf32>, tensor<16x16xf32>) -> tensor<6x16xf32>
+  %s = graph.slice %h axis 0 start 0 size 3 : (tensor<6x16xf32>) -> tensor<3x16xf32>
+  %p = graph.matmul %s, %w : (tensor<3x16xf32>, tensor<16x16xf32>) -> tensor<3x16xf32>
+  %t = graph.slice %x axis 0 start 0 size 3 : (tensor<6x16xf32>) -> tensor<3x16xf32>
+  %q = graph.matmul %t, %w : (tensor<3x16xf32>, tensor<16x16xf32>) -> tensor<3x16xf32>
+  %u = graph.slice %m axis 0 start 0 size 3 : (tensor<6x16xf32>) -> tensor<3x16xf32>
+  %r = graph.matmul %u, %w : (tensor<3x16xf32>, tensor<16x16xf32>) -> tensor<3x16xf32>
+  func.return %m, %p, %q, %r : tensor<6x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>, tensor<3x16xf32>
+}
+
+// -----
+
+// Left alone: slices that together are more than the value.
+// CHECK-NOT:   onnx.Slice
+// CHECK:       graph.slice
+// CHECK:       graph.slice
+func.func @main(%x: tensor<6x16xf32>, %w: tensor<16x16xf32>) -> (tensor<4x16xf32>, tensor<4x16xf32>) {
+  %h = graph.host(%x) : (tensor<6x16xf32>) -> tensor<6x16xf32> {
+  ^bb0(%a: tensor<6x16xf32>):
+    %y = onnx.Mod(%a, %a) {fmod = 1} : (tensor<6x16xf32>, tensor<6x16xf32>) -> tensor<6x16xf32>
+    graph.yield %y : tensor<6x16xf32>
+  }
+  %s = graph.slice %h axis 0 start 0 size 4 : (tensor<6x16xf32>) -> tensor<4x16xf32>
+  %t = graph.slice %h axis 0 start 2 size 4 : (tensor<6x16xf32>) -> tensor<4x16xf32>
+  %p = graph.matmul %s, %w : (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>
+  %q = graph.matmul %t, %w : (tensor<4x16xf32>, tensor<16x16xf32>) -> tensor<4x16xf32>
+  func.return %p, %q : tensor<4x16xf32>, tensor<4x16xf32>
+}
+
+// -----
+
 // A float16 model has nothing to convert but a bias; casts of the model between the two types go.
 // CHECK:       func.func @main(%a: tensor<3x4xf16>, %z: tensor<3x2xf32>) -> (tensor<3x2xf16>, tensor<3x2xf32>)
 // CHECK:         %[[B:.*]] = graph.constant dense<[1.000000e+00, 2.000000e+00]> : tensor<2xf32>

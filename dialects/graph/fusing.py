@@ -34,9 +34,11 @@ from ge.dialects.graph.constants import constant_array
 from ge.dialects.graph.movement import CastOp
 from ge.dialects.graph.normalization import LayerNormOp, SoftmaxOp
 from ge.dialects.graph.program import ConstantOp, FusionOp
-from ge.dialects.graph.row_tiles import ROW_KERNELS, RowKernel, RowTiles
+from ge.dialects.graph.reduction import ReduceOp
+from ge.dialects.graph.reduction_kernels import LANE_BYTES, ReduceTiles, room_for_elements
+from ge.dialects.graph.row_tiles import NUMBERS_BYTES, ROW_KERNELS, RowKernel, RowTiles
 from ge.ir.attributes import layout_of
-from ge.maths.layouts import C0, storage_shape
+from ge.maths.layouts import C0, ceil_div, storage_shape
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ ANCHORS: Mapping[type[Operation], Anchor] = {
     MatmulOp: Anchor(),
     SoftmaxOp: Anchor(before=True, rows=ROW_KERNELS[SoftmaxOp]),
     LayerNormOp: Anchor(before=True, rows=ROW_KERNELS[LayerNormOp]),
+    ReduceOp: Anchor(before=True),
 }
 """What may be a step once."""
 
@@ -82,9 +85,6 @@ DEMANDING = frozenset({UnaryKind.ERF, UnaryKind.GELU, UnaryKind.MISH})
 
 ON_FLOAT16 = frozenset({UnaryKind.IDENTITY, UnaryKind.NEG, UnaryKind.ABS, UnaryKind.RELU, UnaryKind.CLIP})
 """Functions that kernels apply to float16: they change no more than the sign, or pick one of two numbers."""
-
-NUMBERS_BYTES = 1024
-"""What is left of the unified buffer for scalars, and for blocks that hold one number."""
 
 
 def is_step(op: Operation) -> bool:
@@ -169,8 +169,7 @@ def fusion_obstacle(steps: Sequence[Operation], ub: int) -> str | None:
     if any(not isinstance(step, CastOp) and tensor(step.results[0]).element_type != f16 for step in steps):
         return "a step does not compute on float16"
     around = Around.of(steps)
-    in_rows = around.rule.rows is not None
-    return _order_obstacle(around) or _operands_obstacle(around) or (_rows_obstacle(around, ub) if in_rows else None)
+    return _order_obstacle(around) or _operands_obstacle(around) or _tiles_obstacle(around, ub)
 
 
 def _order_obstacle(around: Around) -> str | None:
@@ -206,7 +205,7 @@ def _operands_obstacle(around: Around) -> str | None:
         for value in tile_operands(steps):
             result = shape_of(steps[-1].results[0])
             form = broadcast_form(shape_of(value), result)
-            if form is None:
+            if form is None or (isinstance(around.anchor, ReduceOp) and form not in ("same", "scalar")):
                 return "an operand spreads in a way that has no kernel"
             if form == "trailing" and not in_rows:
                 rows.add(math.prod(storage_shape(layout_of(value.type), shape_of(value))))
@@ -215,6 +214,35 @@ def _operands_obstacle(around: Around) -> str | None:
     if rows and (len(rows) > 1 or rows.pop() % C0):
         return "rows that spread have other lengths, or do not fill blocks"
     return None
+
+
+def _tiles_obstacle(around: Around, ub: int) -> str | None:
+    """Why the tiles of an anchor with steps around it do not fit on the chip; those of a product are looked for."""
+    if around.rule.rows is not None:
+        return _rows_obstacle(around, ub)
+    return _reduction_obstacle(around.anchor, around, ub) if isinstance(around.anchor, ReduceOp) else None
+
+
+def _reduction_obstacle(op: ReduceOp, around: Around, ub: int) -> str | None:
+    """What is wrong with the elementwise steps around a reduction."""
+    tiles = ReduceTiles.of(op, ub)
+    if tiles is None:
+        return "no kernel takes its storage formats"
+    if around.before and tiles.length % tiles.part:
+        return "steps would make something of what is beyond the elements that are combined"
+    if around.elementwise and tiles.smallest > reduce_room(around, tiles, ub):
+        return f"{tiles.smallest} elements and what the steps need do not fit on the chip"
+    return None
+
+
+def reduce_room(around: Around, tiles: ReduceTiles, ub: int) -> int:
+    """The elements that the kernel of a reduction can have at once in a unified buffer of `ub` bytes.
+
+    What the steps before it need is gone when its own work begins, and that when the steps after it do theirs: on one
+    element for each part of many.
+    """
+    after = ceil_div(_bytes_of_steps(around.after, set()), tiles.part)
+    return room_for_elements(ub, max(_bytes_of_steps(around.before, set()), LANE_BYTES, after))
 
 
 def _rows_obstacle(around: Around, ub: int) -> str | None:

@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.reduction import ReduceOp
 from ge.dialects.graph.row_kernels import FRACTAL_ROW_ELEMENTS
-from ge.maths.layouts import C0, storage_axis, storage_shape
+from ge.dialects.graph.row_tiles import NUMBERS_BYTES
+from ge.ir.attributes import layout_of
+from ge.maths.layouts import C0, ceil_div, storage_axis, storage_shape
+from ge.maths.tiling import deal_evenly
+
+LANE_BYTES = 2 * 2 + 3 * 4
+"""What one element takes at most: float16 around a transpose; float32 for element, square and sums of halves."""
+
+WIDE_BLOCKS = 8
+"""Blocks of a run that a tile has together before it is cut along what is combined: transfers of 256 bytes."""
 
 
 def reduce_obstacle(op: ReduceOp) -> str | None:
@@ -54,3 +64,47 @@ def reduced_runs(op: ReduceOp, format: str) -> tuple[int, int, int] | None:
         return None
     outer, length, inner = (1, *(size for _, size in runs), 1)[place : place + 3]
     return outer, length, inner
+
+
+@dataclass(frozen=True)
+class ReduceTiles:
+    """How much of [outer, length, inner] a kernel has on the chip at once.
+
+    What does not fit comes in parts, which change the order in which sums are taken: a fusion has the parts that its
+    reduction alone would have, so that it changes no bit.
+    """
+
+    outer: int
+    length: int
+    inner: int
+    fractal: bool
+    """Whether rows are summed up in FRACTAL_NZ, 16 or a multiple at once."""
+    part: int
+    """Of `length`, what is there at once; the last part may be shorter."""
+
+    @classmethod
+    def of(cls, op: ReduceOp, ub: int) -> ReduceTiles | None:
+        """Those of a reduction with its formats, and a unified buffer of `ub` bytes; None if it has no kernel."""
+        format = layout_of(op.x.type)
+        runs = reduced_runs(op, format)
+        if runs is None:
+            *leading, length = shape_of(op.x)
+            is_rows = format == "FRACTAL_NZ" and _rows_in_fractals(op)
+            return cls(math.prod(leading), length, 1, True, length) if is_rows else None
+        outer, length, inner = runs
+        blocks = room_for_elements(ub) // 2 // C0
+        if inner > 1:
+            most = blocks // min(ceil_div(inner, C0), WIDE_BLOCKS)
+            return cls(*runs, False, deal_evenly(length, most, 1).size)
+        lanes = C0 if outer > 1 else 1
+        return cls(*runs, False, C0 * deal_evenly(ceil_div(length, C0), blocks // lanes, 1).size)
+
+    @property
+    def smallest(self) -> int:
+        """The elements of the smallest tile: a part of one block of runs, of 16 rows, or of one row."""
+        return self.part * (C0 if self.inner > 1 or self.outer > 1 else 1)
+
+
+def room_for_elements(ub: int, lane_bytes: int = LANE_BYTES) -> int:
+    """The elements that a unified buffer of `ub` bytes holds, of which each takes so many bytes on its way."""
+    return (ub - NUMBERS_BYTES) // lane_bytes

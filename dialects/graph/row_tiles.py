@@ -18,6 +18,9 @@ from ge.dialects.graph.normalization import LayerNormOp, SoftmaxOp
 from ge.ir.attributes import layout_of
 from ge.maths.layouts import C0, round_up
 
+NUMBERS_BYTES = 1024
+"""What is left of the unified buffer for scalars, and for blocks that hold one number."""
+
 
 @dataclass(frozen=True)
 class RowKernel:

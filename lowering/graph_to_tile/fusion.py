@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 from xdsl.ir import Attribute, Operation
 
-from ge.dialects.graph import BinaryOp, CastOp, Conv2DOp, FusionOp, LayerNormOp, MatmulOp, SoftmaxOp, UnaryOp
+from ge.dialects.graph import BinaryOp, CastOp, Conv2DOp, FusionOp, LayerNormOp, MatmulOp, ReduceOp, SoftmaxOp, UnaryOp
 from ge.dialects.graph.fusing import Around, discard, fusion_obstacle, unfolded
 from ge.lowering.graph_to_tile.contraction import FusedSteps
 from ge.lowering.graph_to_tile.convolution import lower_conv2d
@@ -15,6 +15,7 @@ from ge.lowering.graph_to_tile.elementwise import binary_operator, cast_operator
 from ge.lowering.graph_to_tile.layer_norm import lower_layer_norm
 from ge.lowering.graph_to_tile.matmul import lower_matmul
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attribute, no_kernel
+from ge.lowering.graph_to_tile.reduce import lower_reduce
 from ge.lowering.graph_to_tile.softmax import lower_softmax
 
 
@@ -58,6 +59,7 @@ _ANCHORED: Mapping[type[Operation], AnchorLowering] = {
     MatmulOp: _after_product(lower_matmul),
     SoftmaxOp: lower_softmax,
     LayerNormOp: lower_layer_norm,
+    ReduceOp: lower_reduce,
 }
 """The lowering of each of :data:`ge.dialects.graph.fusing.ANCHORS`."""
 

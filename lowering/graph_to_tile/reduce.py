@@ -9,8 +9,9 @@ is good at combining rows one with another, so each kernel brings what is combin
 4. *Rows of fractals*: as many rows of FRACTAL_NZ as there is room for, with a transpose (`fractal_rows`); their results
    follow each other in plain format.
 
-What is too long for a tile comes in parts, which are combined one after the other. Results that do not fill their last
-block are stored by one core, in order, where others follow: each store rounds up into the next run.
+What is too long for a tile comes in parts, which are combined one after the other. The steps of a fusion are done on
+the elements of a part before they are combined, and on the results before they are stored. Results that do not fill
+their last block are stored by one core, in order, where others follow: each store rounds up into the next run.
 """
 
 from __future__ import annotations
@@ -20,26 +21,23 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import f16, f32
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 
 from ge.dialects.graph import ReduceKind, ReduceOp
 from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.reduction_kernels import reduced_runs
+from ge.dialects.graph.fusing import Around, reduce_room, tile_operands
+from ge.dialects.graph.reduction_kernels import ReduceTiles
 from ge.dialects.tile.text import Index
-from ge.ir.attributes import layout_of
+from ge.dialects.tile.types import tile_type
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.fractal_rows import FractalRows
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
-from ge.lowering.graph_to_tile.spaces import SMALLEST_RUN
+from ge.lowering.graph_to_tile.rows import alone
+from ge.lowering.graph_to_tile.spaces import HARMLESS, SMALLEST_RUN, load_scalar
+from ge.lowering.graph_to_tile.steps import step_tiles
 from ge.maths.floats import FLOAT16_MAX
 from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import deal_evenly
-
-LANE_BYTES = 2 * 2 + 3 * 4
-"""What one element takes at most: float16 around a transpose; float32 for element, square and sums of halves."""
-
-FEWEST_ROWS = 16
-"""Rows of a tile for which runs are cut: bursts stay long, and few tiles are combined."""
 
 _OPERATORS = {
     ReduceKind.SUM: "ReduceSumD",
@@ -51,26 +49,30 @@ _OPERATORS = {
 """Operators of Ascend IR."""
 
 
-def lower_reduce(op: ReduceOp, target: Target) -> Outlined:
-    """The kernel of a reduction."""
-    format = layout_of(op.x.type)
-    runs = reduced_runs(op, format)
-    if runs is not None:
-        kernel = _kernel(op, runs, target)
-    elif format == "FRACTAL_NZ" and op.axes.get_values() == (len(shape_of(op.x)) - 1,):
-        kernel = _rows_of_fractals(op, target)
-    else:
+def lower_reduce(op: ReduceOp, target: Target, around: Around | None = None) -> Outlined:
+    """The kernel of a reduction, with the steps of a fusion `around` it."""
+    tiles = ReduceTiles.of(op, target.ub)
+    if tiles is None:
         raise no_kernel(op, "its elements do not follow each other in memory")
+    around = around or alone(op)
+    room = reduce_room(around, tiles, target.ub)
+    if tiles.smallest > room:
+        raise no_kernel(op, f"16 rows of {tiles.length} elements do not fit into the unified buffer")
+    if tiles.fractal:
+        kernel = _rows_of_fractals(op, around, room, target)
+    else:
+        doubled = 2 * tiles.smallest <= room
+        kernel = _kernel(op, around, tiles, room // 2 if doubled else room, target, target.stages if doubled else 1)
     axes = "axis" if op.kind.data is ReduceKind.SUM_SQUARE else "axes"
     shown = attributes(**{axes: op.axes.get_values()}, keep_dims=True)
-    return Outlined(kernel.kernel, [op.x], _OPERATORS[op.kind.data], shown)
+    return Outlined(kernel.b.kernel, kernel.operands, _OPERATORS[op.kind.data], shown)
 
 
-def _kernel(op: ReduceOp, runs: tuple[int, int, int], target: Target) -> KernelBuilder:
-    outer, length, inner = runs
-    if inner > 1:
-        return _between(op, runs, target)
-    return _sixteen_rows(op, outer, length, target) if outer > 1 else _one_row(op, length, target)
+def _kernel(op: ReduceOp, around: Around, tiles: ReduceTiles, room: int, target: Target, stages: int) -> ReduceKernel:
+    """The kernel of what is not rows of fractals, with tiles of at most `room` elements."""
+    if tiles.inner > 1:
+        return _between(op, around, tiles, room, target.cores, stages)
+    return (_sixteen_rows if tiles.outer > 1 else _one_row)(op, around, tiles, target.cores, stages)
 
 
 @dataclass(frozen=True)
@@ -96,11 +98,6 @@ class Combination:
         """What an element is that changes no result."""
         return {ReduceKind.MAX: -FLOAT16_MAX, ReduceKind.MIN: FLOAT16_MAX}.get(self.kind, 0.0)
 
-    @property
-    def partial_type(self) -> Attribute:
-        """The element type of what is combined."""
-        return f16 if self.is_choice else f32
-
     def prepare(self, b: KernelBuilder, x: SSAValue) -> SSAValue:
         """The elements as they are combined: a minimum is a maximum of negative numbers."""
         match self.kind:
@@ -118,6 +115,14 @@ class Combination:
         """Prepared elements combined along an axis of a tile, which stays with size 1."""
         return b.reduce("max" if self.is_choice else "sum", x, axis)
 
+    def start(self, b: KernelBuilder, shape: Sequence[int]) -> SSAValue:
+        """A tile that changes nothing that is combined with it."""
+        return b.constant(-FLOAT16_MAX, shape, f16) if self.is_choice else b.constant(0.0, shape, f32)
+
+    def combine(self, b: KernelBuilder, y: SSAValue, z: SSAValue) -> SSAValue:
+        """Two tiles of combined elements as one."""
+        return b.binary("max" if self.is_choice else "add", y, z)
+
     def finish(self, b: KernelBuilder, y: SSAValue) -> SSAValue:
         """The float16 result of what is combined."""
         match self.kind:
@@ -129,117 +134,141 @@ class Combination:
                 pass
         return b.cast(y, f16)
 
-    def in_parts(
-        self,
-        b: KernelBuilder,
-        length: int,
-        part: int,
-        shape: Sequence[int],
-        combined: Callable[[Index], SSAValue],
-        stages: int,
-    ) -> SSAValue:
-        """What `combined` gives, tiles of `shape`, for parts from 0, `part`, ... below `length` on, as one tile."""
-        start = [b.constant(-FLOAT16_MAX if self.is_choice else 0.0, shape, self.partial_type)] if part < length else []
-        with b.loop(0, ceil_div(length, part), 1, start, stages) as turn:
-            y = combined(b.times(turn.counter, part))
-            turn.results = [b.binary("max" if self.is_choice else "add", turn.carried[0], y) if start else y]
+
+class ReduceKernel:
+    """The kernel of a reduction, with the steps of a fusion around it."""
+
+    def __init__(
+        self, op: ReduceOp, around: Around, shape: Sequence[int], result: Sequence[int], cores: int, stages: int
+    ) -> None:
+        """`shape` and `result` are how the kernel sees what is combined, and what it becomes."""
+        self.op, self.around, self.stages = op, around, stages
+        self.combination = Combination.of(op)
+        self.before = tile_operands(around.before) if around.before else [op.x]
+        self.operands = list(dict.fromkeys([*self.before, *around.operands]))
+        arguments = [
+            memory_type(operand, (1,) if self._is_scalar(operand) else shape if operand in self.before else result)
+            for operand in self.operands
+        ]
+        output = memory_type(around.result, result)
+        self.b = KernelBuilder(f"reduce_{op.kind.data}", arguments, [output], cores)
+        self.sources = dict(zip(self.operands, self.b.inputs, strict=True))
+
+    def _is_scalar(self, operand: SSAValue) -> bool:
+        """Whether an operand is one number for all elements: those of steps are that, or one for each."""
+        return shape_of(operand) != shape_of(self.op.x if operand in self.before else self.op.y)
+
+    def fill(self, inside: bool) -> float | None:
+        """What is beyond the operand reads as, unless all is `inside`: it changes no result, or has its own lanes."""
+        return None if inside else HARMLESS if self.around.before else self.combination.fill
+
+    def elements(self, load: Callable[[SSAValue], SSAValue], rank: int) -> SSAValue:
+        """What is combined, as a tile of a `rank`: an operand, or what the steps before make of operands."""
+        tiles = {
+            operand: load_scalar(self.b, self.sources[operand], rank)
+            if self._is_scalar(operand)
+            else load(self.sources[operand])
+            for operand in self.before
+        }
+        return step_tiles(self.b, self.around.before, tiles)[self.op.x]
+
+    def reduced(self, x: SSAValue, axis: int) -> SSAValue:
+        """Elements combined along an axis, which stays with size 1."""
+        return self.combination.reduce(self.b, self.combination.prepare(self.b, x), axis)
+
+    def in_parts(self, length: int, part: int, shape: Sequence[int], reduced: Callable[[Index], SSAValue]) -> SSAValue:
+        """What `reduced` gives, tiles of a `shape`, for parts from 0, `part`, ... below `length` on, as one tile."""
+        b, combination = self.b, self.combination
+        start = [combination.start(b, shape)] if part < length else []
+        with b.loop(0, ceil_div(length, part), 1, start, self.stages) as turn:
+            y = reduced(b.times(turn.counter, part))
+            turn.results = [combination.combine(b, turn.carried[0], y) if start else y]
         return turn.results[0]
 
+    def store(self, y: SSAValue, offsets: Sequence[Index], sizes: Sequence[int], inside: bool) -> None:
+        """Write what the steps after make of a tile of combined elements."""
+        b, y = self.b, self.combination.finish(self.b, y)
+        tiles: dict[SSAValue, SSAValue] = {self.op.y: y}
+        for operand in tile_operands(self.around.after):
+            if operand != self.op.y:
+                source, shape = self.sources[operand], tile_type(y).sizes
+                if self._is_scalar(operand):
+                    tiles[operand] = load_scalar(b, source, len(shape))
+                else:
+                    tiles[operand] = b.load(source, offsets, sizes, None if inside else HARMLESS, shape=shape)
+        b.store(step_tiles(b, self.around.after, tiles)[self.around.result], b.outputs[0], offsets, sizes)
 
-def _room(target: Target) -> int:
-    """The most elements of a tile."""
-    return target.ub // target.stages // LANE_BYTES
 
-
-def _between(op: ReduceOp, runs: tuple[int, int, int], target: Target) -> KernelBuilder:
+def _between(op: ReduceOp, around: Around, tiles: ReduceTiles, room: int, most_cores: int, stages: int) -> ReduceKernel:
     """Runs of `inner` elements, combined one with another."""
-    outer, length, inner = runs
-    combination, blocks, room = Combination.of(op), ceil_div(inner, C0), _room(target) // C0
+    outer, length, inner, part = tiles.outer, tiles.length, tiles.inner, tiles.part
+    blocks = ceil_div(inner, C0)
     ragged = inner % C0 != 0 and outer > 1
-    share = 1 if ragged else ceil_div(target.cores, outer)
-    columns = deal_evenly(blocks, room // min(length, FEWEST_ROWS), share, ceil_div(SMALLEST_RUN, length))
-    part = deal_evenly(length, room // columns.size, 1).size
-    whole = part == length and columns.parts == 1 and not ragged
-    together = deal_evenly(outer, room // (length * blocks), target.cores).size if whole else 1
+    share = 1 if ragged else ceil_div(most_cores, outer)
+    columns = deal_evenly(blocks, room // (C0 * part), share, ceil_div(SMALLEST_RUN, length))
     size = columns.size * C0
-    tiles = (ceil_div(outer, together), columns.parts)
-    b = KernelBuilder(
-        f"reduce_{op.kind.data}",
-        [memory_type(op.x, runs)],
-        [memory_type(op.y, (outer, inner))],
-        1 if ragged else min(target.cores, math.prod(tiles)),
-    )
-    inside = outer % together == 0 and length % part == 0 and inner % size == 0
-    with b.deal(math.prod(tiles), target.stages) as number:
-        run, column = b.split(number, *tiles)
+    whole = part == length and columns.parts == 1 and not ragged
+    together = deal_evenly(outer, room // (length * size), most_cores).size if whole else 1
+    parts = (ceil_div(outer, together), columns.parts)
+    cores = 1 if ragged else min(most_cores, math.prod(parts))
+    kernel = ReduceKernel(op, around, (outer, length, inner), (outer, inner), cores, stages)
+    b = kernel.b
+    even = outer % together == 0 and inner % size == 0
+    with b.deal(math.prod(parts), stages) as number:
+        run, column = b.split(number, *parts)
         run, column = b.times(run, together), b.times(b.minus(columns.parts - 1, column) if ragged else column, size)
 
-        def combined(start: Index) -> SSAValue:
-            fill = None if inside else combination.fill
-            x = b.load(b.inputs[0], (run, start, column), (together, part, size), fill)
-            return combination.reduce(b, combination.prepare(b, x), 1)
+        def reduced(start: Index) -> SSAValue:
+            place, sizes, fill = (run, start, column), (together, part, size), kernel.fill(even and length % part == 0)
+            return kernel.reduced(kernel.elements(lambda source: b.load(source, place, sizes, fill), 3), 1)
 
-        y = combination.in_parts(b, length, part, (together, 1, size), combined, target.stages)
-        y = b.reshape(combination.finish(b, y), (together, size))
-        b.store(y, b.outputs[0], (run, column), (together, size))
-    return b
+        y = b.reshape(kernel.in_parts(length, part, (together, 1, size), reduced), (together, size))
+        kernel.store(y, (run, column), (together, size), even)
+    return kernel
 
 
-def _sixteen_rows(op: ReduceOp, rows: int, length: int, target: Target) -> KernelBuilder:
+def _sixteen_rows(op: ReduceOp, around: Around, tiles: ReduceTiles, most_cores: int, stages: int) -> ReduceKernel:
     """Rows of a plain tensor, each of which has a lane; their 16 results are a block."""
-    combination = Combination.of(op)
-    part = C0 * deal_evenly(ceil_div(length, C0), _room(target) // C0 // C0, 1).size
-    tiles = ceil_div(rows, C0)
-    b = KernelBuilder(
-        f"reduce_{op.kind.data}",
-        [memory_type(op.x, (rows, length))],
-        [memory_type(op.y, (rows,))],
-        min(target.cores, tiles),
-    )
-    fill = None if rows % C0 == 0 and length % part == 0 else combination.fill
-    with b.deal(tiles, target.stages) as number:
+    rows, length, part = tiles.outer, tiles.length, tiles.part
+    parts = ceil_div(rows, C0)
+    kernel = ReduceKernel(op, around, (rows, length), (rows,), min(most_cores, parts), stages)
+    b, even = kernel.b, rows % C0 == 0
+    with b.deal(parts, stages) as number:
         row = b.times(number, C0)
 
-        def combined(start: Index) -> SSAValue:
-            x = b.transpose(b.load(b.inputs[0], (row, start), (C0, part), fill))
-            return combination.reduce(b, combination.prepare(b, x), 0)
+        def reduced(start: Index) -> SSAValue:
+            place, sizes, fill = (row, start), (C0, part), kernel.fill(even and length % part == 0)
+            return kernel.reduced(b.transpose(kernel.elements(lambda x: b.load(x, place, sizes, fill), 2)), 0)
 
-        y = combination.in_parts(b, length, part, (1, C0), combined, target.stages)
-        b.store(combination.finish(b, y), b.outputs[0], (row,), (C0,))
-    return b
-
-
-def _one_row(op: ReduceOp, length: int, target: Target) -> KernelBuilder:
-    """All elements of a plain tensor."""
-    combination = Combination.of(op)
-    part = C0 * deal_evenly(ceil_div(length, C0), _room(target) // C0, 1).size
-    b = KernelBuilder(f"reduce_{op.kind.data}", [memory_type(op.x, (length,))], [memory_type(op.y, (1,))], 1)
-    fill = None if length % part == 0 else combination.fill
-
-    def combined(start: Index) -> SSAValue:
-        x = b.load(b.inputs[0], (start,), (part,), fill, shape=(part // C0, C0))
-        return combination.reduce(b, combination.prepare(b, x), 0)
-
-    y = combination.in_parts(b, length, part, (1, C0), combined, target.stages)
-    b.store(combination.finish(b, combination.reduce(b, y, 1)), b.outputs[0], (0,), (1,))
-    return b
+        kernel.store(kernel.in_parts(length, part, (1, C0), reduced), (row,), (C0,), even)
+    return kernel
 
 
-def _rows_of_fractals(op: ReduceOp, target: Target) -> KernelBuilder:
+def _one_row(op: ReduceOp, around: Around, tiles: ReduceTiles, most_cores: int, stages: int) -> ReduceKernel:
+    """All elements of a plain tensor, on one core."""
+    length, part = tiles.length, tiles.part
+    kernel = ReduceKernel(op, around, (length,), (1,), min(most_cores, 1), stages)
+    b, shape = kernel.b, (part // C0, C0)
+
+    def reduced(start: Index) -> SSAValue:
+        fill = kernel.fill(length % part == 0)
+        return kernel.reduced(kernel.elements(lambda x: b.load(x, (start,), (part,), fill, shape=shape), 2), 0)
+
+    y = kernel.in_parts(length, part, (1, C0), reduced)
+    kernel.store(kernel.combination.reduce(b, y, 1), (0,), (1,), inside=True)
+    return kernel
+
+
+def _rows_of_fractals(op: ReduceOp, around: Around, room: int, target: Target) -> ReduceKernel:
     """Rows of FRACTAL_NZ that fill their blocks; the results are a plain tensor."""
-    combination = Combination.of(op)
-    room = target.ub // LANE_BYTES
     rows = FractalRows(op.x, room, target)
-    if rows.elements > room:
-        raise no_kernel(op, f"16 rows of {shape_of(op.x)[-1]} elements do not fit into the unified buffer")
-    b = KernelBuilder(
-        f"reduce_{op.kind.data}",
-        [memory_type(op.x, rows.shape(op.x, "same"))],
-        [memory_type(op.y, (rows.images, rows.rows))],
-        1 if rows.rows % C0 and rows.images > 1 else rows.cores,
-    )
-    with rows.places(b, target.stages if 2 * rows.elements <= room else 1) as place:
-        columns = combination.prepare(b, rows.columns(b, rows.load_rows(b, b.inputs[0], place)))
-        y = combination.finish(b, combination.reduce(b, columns, 0))
-        b.store(y, b.outputs[0], place, (1, rows.together))
-    return b
+    cores = 1 if rows.rows % C0 and rows.images > 1 else rows.cores
+    stages = target.stages if 2 * rows.elements <= room else 1
+    kernel = ReduceKernel(op, around, rows.shape(op.x, "same"), (rows.images, rows.rows), cores, stages)
+    b = kernel.b
+    with rows.places(b, stages) as place:
+        x = kernel.elements(lambda source: rows.load_rows(b, source, place), 3)
+        columns = kernel.combination.prepare(b, rows.columns(b, x))
+        y = kernel.combination.reduce(b, columns, 0)
+        kernel.store(y, place, (1, rows.together), rows.rows % rows.together == 0)
+    return kernel

@@ -23,7 +23,7 @@ from xdsl.ir import SSAValue
 
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import BroadcastForm
-from ge.dialects.graph.fusing import NUMBERS_BYTES
+from ge.dialects.graph.row_tiles import NUMBERS_BYTES
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import gm_type
 from ge.lowering.graph_to_tile.builder import KernelBuilder

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 from onnx import TensorProto
 from onnx_models import F16, F32, ModelBuilder, assert_close, compile_to_graph, run_reference
 from xdsl.dialects.builtin import ModuleOp
 
+from ge import Runtime
 from ge.dialects.graph import HostOp, Pool2DOp, ReduceOp
 from ge.dialects.graph.meaning import run_module
+from ge.targets.ascend.om.writer import model_bytes
+from ge.tools.compilation import CompileOptions, compile_model
 
 DEVICE = ["assign-precision", "merge-host", "propagate-layout", "convert-graph-to-tile"]
 
@@ -126,6 +131,21 @@ def test_means_of_feature_maps_are_pooled_and_those_of_sequences_are_not() -> No
     kinds = [str(op.kind.data) for op in module.walk() if isinstance(op, Pool2DOp | ReduceOp)]
     assert kinds == ["mean", "average", "average", "sum"]
     check_on_device(b.build(), b.random_inputs())
+
+
+def test_a_norm_on_the_chip(tmp_path: Path) -> None:
+    """x / √(mean x² + ε) of one row, and of each of several, on the whole way to the simulated chip."""
+    b = ModelBuilder(18)
+    for name, rows in (("one", 1), ("some", 20)):
+        x = b.node("MatMul", b.input(name, 1, rows, 64), b.weights(64, 512, scale=0.1))
+        mean = b.node("ReduceMean", b.node("Mul", x, x), b.constant([-1], np.int64))
+        root = b.node("Sqrt", b.node("Add", mean, b.constant(1e-3)))
+        b.output(b.node("Div", x, root) if rows == 1 else root)
+    onnx.save(b.build(), tmp_path / "m.onnx")
+    feeds = b.random_inputs()
+    module = compile_model(CompileOptions(tmp_path / "m.onnx")).module
+    got = Runtime().run(model_bytes(module), feeds)
+    assert_close(got, run_reference(b.build(), feeds), 3 * F16)
 
 
 @pytest.mark.parametrize("axis", [0, 1])

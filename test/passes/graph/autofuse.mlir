@@ -41,6 +41,25 @@ func.func @main(%x: tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>>) -> tensor<1x32x8x
 
 // -----
 
+// A reduction takes the steps on its elements, and those on its results: the mean of squares and its root.
+// CHECK:       %[[F:.*]] = graph.fusion(%x, %n)
+// CHECK:         graph.unary <square
+// CHECK-NEXT:    graph.reduce mean {{.*}} axes [2] : (tensor<1x20x256xf16>) -> tensor<1x20x1xf16>
+// CHECK-NEXT:    graph.binary add
+// CHECK-NEXT:    graph.unary <sqrt>
+// CHECK-NEXT:    graph.yield
+// CHECK:       func.return %[[F]]
+func.func @main(%x: tensor<1x20x256xf16>) -> tensor<1x20x1xf16> {
+  %n = graph.constant dense<1.0e-03> : tensor<f16>
+  %s = graph.unary <square, 1.0> %x : (tensor<1x20x256xf16>) -> tensor<1x20x256xf16>
+  %m = graph.reduce mean %s axes [2] : (tensor<1x20x256xf16>) -> tensor<1x20x1xf16>
+  %a = graph.binary add %m, %n : (tensor<1x20x1xf16>, tensor<f16>) -> tensor<1x20x1xf16>
+  %r = graph.unary <sqrt> %a : (tensor<1x20x1xf16>) -> tensor<1x20x1xf16>
+  func.return %r : tensor<1x20x1xf16>
+}
+
+// -----
+
 // Left alone: two convolutions in a row, two kernels; a value with users in two groups.
 // CHECK-NOT:   graph.fusion
 func.func @main(%x: tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>>) -> (tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>>, tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>>) {
@@ -136,4 +155,19 @@ func.func @main(%x: tensor<40x64xf16>, %l: tensor<40x33xf16>, %w: tensor<40x768x
   %v = graph.softmax %o axis 0 : (tensor<64xf16>) -> tensor<64xf16>
   %u = graph.binary mul %x, %v : (tensor<40x64xf16>, tensor<64xf16>) -> tensor<40x64xf16>
   func.return %s, %y2, %z, %q, %u : tensor<40x64xf16>, tensor<40x64xf16>, tensor<40x33xf16>, tensor<40x768xf16>, tensor<40x64xf16>
+}
+
+// -----
+
+// Left alone: what is combined is used again, by steps on other shapes; rows that do not fill blocks, before they are
+// combined; a row that spreads over what is combined.
+// CHECK-NOT:   graph.fusion
+func.func @main(%x: tensor<20x32xf16>, %r: tensor<20x33xf16>, %v: tensor<32xf16>) -> (tensor<20x32xf16>, tensor<20x1xf16>, tensor<20x1xf16>) {
+  %m = graph.reduce max %x axes [0] : (tensor<20x32xf16>) -> tensor<1x32xf16>
+  %d = graph.binary sub %x, %m : (tensor<20x32xf16>, tensor<1x32xf16>) -> tensor<20x32xf16>
+  %s = graph.unary <abs> %r : (tensor<20x33xf16>) -> tensor<20x33xf16>
+  %n = graph.reduce max %s axes [1] : (tensor<20x33xf16>) -> tensor<20x1xf16>
+  %t = graph.binary add %x, %v : (tensor<20x32xf16>, tensor<32xf16>) -> tensor<20x32xf16>
+  %u = graph.reduce sum %t axes [1] : (tensor<20x32xf16>) -> tensor<20x1xf16>
+  func.return %d, %n, %u : tensor<20x32xf16>, tensor<20x1xf16>, tensor<20x1xf16>
 }

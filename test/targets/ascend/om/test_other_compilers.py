@@ -99,3 +99,14 @@ def test_facts_of_another_compiler(tmp_path: Path) -> None:
     tensor = {"type": "float", "format": "NCHW"}
     assert facts["inputs"] == [{"name": "x", "shape": [1, 1, 4, 4], **tensor}]
     assert facts["outputs"] == [{"name": "relu:0", "shape": [1, 2, 3, 3], **tensor}]
+
+
+@pytest.mark.parametrize("name", ["aligned to 32 bytes", "zero bytes at the end", "partition at 24 bytes"])
+def test_what_aligns_partitions_is_shown(name: str, tmp_path: Path) -> None:
+    """So that the sizes add up to that of the file, and each offset is the end of what is before it."""
+    path = tmp_path / "sample.om"
+    path.write_bytes(SAMPLES[name][0])
+    facts = om_facts(OmFile.open(path))
+    ends = [part["offset"] + part["size"] for part in facts["partitions"]]
+    assert [part["offset"] for part in facts["partitions"]] == [0, *ends[:-1]] and ends[-1] == facts["size"]
+    assert any(part["name"] == "(zero bytes)" for part in facts["partitions"])

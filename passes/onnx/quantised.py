@@ -29,6 +29,9 @@ class Quantised:
     detectors, where they would keep the whole network from being folded. The detectors measured in
     docs/optimiser-results.md keep their outputs without.
 
+    Passes of the graph level do not ask: what they fuse, the device computes in float32 where it would round to float16
+    in between, so that fewer numbers become another step (test/passes/graph/test_quantised_numbers.py).
+
     Answers are remembered: a rewrite changes nothing about what is behind it.
     """
 

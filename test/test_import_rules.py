@@ -106,6 +106,10 @@ def test_definitions_of_dialects_load_no_heavy_library() -> None:
     assert not modules_after(code) & {"numpy", "onnx", "google.protobuf", "rich", "onnxruntime"}
 
 
+def test_the_solver_is_loaded_when_it_is_asked_for() -> None:
+    assert not modules_after("import ge.tools.ge_compiler, ge.maths.exact_placement") & {"ortools", "pandas"}
+
+
 def test_the_rules_see_imports_inside_functions(tmp_path: Path) -> None:
     file = tmp_path / "x.py"
     file.write_text("def f():\n    from ge.tools import cli\n    import dialects.onnx\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
 from xdsl.irdl import irdl_op_definition
 
 from ge.dialects.cube.fields import READ, UPDATE, WRITE, Address, Enum, Flag, Integer
@@ -115,8 +114,8 @@ class MmadB8(MatrixProduct):
 
     @staticmethod
     def execute(memory: Memory, dst: int, a: int, b: int, m: int, k: int, n: int, init: int, left: str) -> None:
-        rows = memory.l0("l0a", "b8").matrix(a, m, k).view(np.int8 if left == "s8" else np.uint8)
-        columns = memory.l0("l0b", "b8").matrix(b, k, n).view(np.int8)
+        rows = memory.l0("l0a", "b8").matrix(a, m, k).view("int8" if left == "s8" else "uint8")
+        columns = memory.l0("l0b", "b8").matrix(b, k, n).view("int8")
         memory.accumulate(dst, memory.multiply_integers(rows, columns), bool(init))
 
 

@@ -16,8 +16,14 @@ Result = Mapping[str, Any]
 
 MODEL, FLOAT16, REWRITES, KERNELS, NO_RESULT = "the model", "float16", "rewrites", "kernels", "no result"
 
-FAULTS = (REWRITES, KERNELS)
+REASONS = ("", MODEL, FLOAT16, REWRITES, KERNELS)
+"""What moves an output beyond the limits, from nothing to the gravest."""
+
+FAULTS = (REWRITES, KERNELS, NO_RESULT)
 """What would be a fault of the compiler."""
+
+AS_GOOD_AS_IT_GETS = ("", MODEL)
+"""What no option of the compiler makes better."""
 
 
 KERNEL_FACTOR = 2
@@ -43,10 +49,10 @@ REMEDIES = (
     ),
     Remedy("`--precision_mode=must_keep_origin_dtype`", ("--precision_mode=must_keep_origin_dtype",)),
 )
-"""From the one that keeps least on the device to the one that keeps all."""
+"""From the one that keeps most on the device to the one that keeps nothing there."""
 
 COLUMNS = (
-    *("model", "outputs", "inputs", "cosine", "max error", "ULP", "top-1", "verdict", "launches", "host"),
+    *("model", "outputs", "inputs", "largest", "cosine", "max error", "ULP", "top-1", "verdict", "launches", "host"),
     *("float32", "ideal", "itself"),
 )
 
@@ -59,7 +65,7 @@ simulator on several random inputs, and compared with onnxruntime {{onnxruntime}
 
 * *outputs*: how many of each class; the numbers are those of the one, and of the *inputs*, that is furthest from the
   limits. Inputs are normally distributed (twice), or within 0 and 1 as pixels are; integers are within their range.
-* *max error*: max\\|a-b\\| as a part of max\\|b\\|. *ULP*: steps of float16 between two elements, near 0 too.
+* *largest*: max\\|b\\|; *max error*: max\\|a-b\\| as a part of it. *ULP*: steps of float16 between two elements.
 * The limits are those of `ge-run --compare` ([running.md](running.md)): cosine at least {MIN_COSINE}, max error at most
   {MAX_RELATIVE:.1%}, the same top-1; where nothing is float16, {FLOAT32_TOLERANCE:g} of the largest value plus as much
   of each; integers are equal.
@@ -92,7 +98,9 @@ REMEDY_HEAD = """
 ## What brings the others within the limits
 
 Where the number format is the reason, an option of ge-compiler lets less of the model be float16. What is kept runs on
-the host, in the precision of the model. The options were tried in this order; *max error* is of the worst output.
+the host, in the precision of the model. The options were tried from the one that keeps most on the device to the one
+that keeps nothing there: {remedies}. *max error* is of the worst output and input, of those that do not
+miss in onnxruntime alone.
 """
 
 REMEDY_COLUMNS = ("model", "options", "max error", "verdict", "launches", "host")
@@ -101,21 +109,17 @@ REMEDY_COLUMNS = ("model", "options", "max error", "verdict", "launches", "host"
 def rows(name: str, result: Result) -> list[list[str]]:
     """The cells of one model: a row for each class of outputs."""
     if "error" in result:
-        return [[name, *[""] * 6, f"{NO_RESULT}: {result['error']}", *[""] * 5]]
+        return [[name, *[""] * 7, f"{NO_RESULT}: {result['error']}", *[""] * 5]]
     classes = Counter(each["kind"] for each in result["runs"][0]["outputs"])
     found = [_row(name, result, kind, count) for kind, count in classes.items()]
-    return [found[0], *(["", *cells[1:8], *[""] * 2, *cells[10:]] for cells in found[1:])]
+    return [found[0], *(["", *cells[1:9], *[""] * 2, *cells[11:]] for cells in found[1:])]
 
 
 def _row(name: str, result: Result, kind: str, count: int) -> list[str]:
-    run, index = max(_outputs(result, kind), key=lambda each: _distance(each[0]["outputs"][each[1]]))
-    output = run["outputs"][index]
-    reason = "" if output["passed"] else _reason(run, index)
-    measured = (
-        [f"{output['cosine']:.7f}", f"{output['relative']:.3%}", str(output["max_ulp"])]
-        if output["max_ulp"] is not None
-        else [output["problem"], "", ""]
-    )
+    run, index = max(_outputs(result, kind), key=lambda each: _gravity(*each))
+    output, reason = run["outputs"][index], _reason(run, index)
+    numbers = (f"{output['max_reference']:.2g}", f"{output['cosine']:.7f}", f"{output['relative']:.3%}")
+    measured = [output["problem"], "", "", ""] if output["max_ulp"] is None else [*numbers, str(output["max_ulp"])]
     return [
         name,
         f"{count} {kind}",
@@ -138,20 +142,27 @@ def _outputs(result: Result, kind: str = "") -> Iterator[tuple[Result, int]]:
                 yield run, index
 
 
-def _distance(output: Result) -> tuple[bool, float]:
-    """How far an output is from the limits."""
-    return not output["passed"], float("inf") if output["problem"] and not output["passed"] else output["relative"]
+def _gravity(run: Result, index: int) -> tuple[int, float]:
+    """What comes first when the worst output is shown: by reason, then by distance."""
+    return REASONS.index(_reason(run, index)), _distance(run["outputs"][index])
+
+
+def _distance(output: Result) -> float:
+    """How far an output is from its reference; without end, when they cannot be compared."""
+    return float("inf") if output["problem"] and not output["passed"] else output["relative"]
 
 
 def _cell(outputs: Sequence[Result]) -> str:
     """The error of an output in another run, the worst of several."""
-    output = max(outputs, key=_distance)
+    output = max(outputs, key=lambda each: (not each["passed"], _distance(each)))
     number = output["problem"] if output["max_ulp"] is None else f"{output['relative']:.3%}"
     return number if output["passed"] or output["max_ulp"] is None else f"{number} (misses)"
 
 
 def _reason(run: Result, index: int) -> str:
-    """What moves an output beyond the limits: the first of the runs that misses them, too."""
+    """What moves an output beyond the limits: the first of the runs that misses them, too. Empty when it agrees."""
+    if run["outputs"][index]["passed"]:
+        return ""
     if not all(outputs[index]["passed"] for outputs in run["itself"]):
         return MODEL
     if not run["float32"][index]["passed"]:
@@ -166,8 +177,7 @@ def cause(result: Result) -> str:
     """What moves a model beyond the limits, the gravest of all reasons; empty when it agrees."""
     if "error" in result:
         return NO_RESULT
-    found = {_reason(run, index) for run, index in _outputs(result) if not run["outputs"][index]["passed"]}
-    return next((each for each in (KERNELS, REWRITES, FLOAT16, MODEL) if each in found), "")
+    return max((_reason(run, index) for run, index in _outputs(result)), key=REASONS.index, default="")
 
 
 def page(results: Mapping[str, Result]) -> str:
@@ -180,7 +190,8 @@ def page(results: Mapping[str, Result]) -> str:
     )
     lines = [head, *table(COLUMNS, [row for name, result in results.items() for row in rows(name, result)]), ITSELF]
     helped = [_remedy_row(name, result["remedies"]) for name, result in results.items() if "remedies" in result]
-    return "\n".join([*lines, REMEDY_HEAD, *table(REMEDY_COLUMNS, helped), ""])
+    tried = REMEDY_HEAD.format(remedies="; ".join(remedy.text for remedy in REMEDIES))
+    return "\n".join([*lines, tried, *table(REMEDY_COLUMNS, helped), ""])
 
 
 def _summary(results: Mapping[str, Result]) -> list[str]:
@@ -199,12 +210,11 @@ def _summary(results: Mapping[str, Result]) -> list[str]:
 
 def _remedy_row(name: str, tried: Mapping[str, Result]) -> list[str]:
     """The first options that bring a model within the limits, or else the last that were tried."""
-    text, result = next(
-        ((text, result) for text, result in tried.items() if not cause(result)), list(tried.items())[-1]
-    )
+    helps = (each for each in tried.items() if cause(each[1]) in AS_GOOD_AS_IT_GETS)
+    text, result = next(helps, list(tried.items())[-1])
     if "error" in result:
         return [name, text, "", f"{NO_RESULT}: {result['error']}", "", ""]
-    outputs = [run["outputs"][index] for run, index in _outputs(result)]
-    worst = max(outputs, key=_distance)
+    outputs = [run["outputs"][index] for run, index in _outputs(result) if _reason(run, index) != MODEL]
+    error = max(map(_distance, outputs), default=0.0)
     verdict = f"differs: {cause(result)}" if cause(result) else "agrees"
-    return [name, text, f"{worst['relative']:.3%}", verdict, str(result["launches"]), str(result["host"])]
+    return [name, text, f"{error:.3%}", verdict, str(result["launches"]), str(result["host"])]

@@ -30,6 +30,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
 from bench.models import SHAPES, feeds
+from ge.ir.errors import GeError
 from ge.targets.ascend.om.writer import model_bytes
 from ge.tools.agreement import Agreement, compare
 from ge.tools.compilation import ASSIGN, FUSE, CompileOptions, Stage, compile_model
@@ -138,7 +139,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--precision_mode", default="force_fp16")
     parser.add_argument("--keep", action="append", default=[], help="a line of the file of --keep_dtype")
     options = parser.parse_args(arguments)
-    print(json.dumps(measure(options.model, options.precision_mode, options.keep)))
+    try:
+        result = measure(options.model, options.precision_mode, options.keep)
+    except GeError as error:
+        result = {"error": f"{error.code} {error.what}"}
+    print(json.dumps(result))
     return 0
 
 

@@ -29,7 +29,7 @@ def test_a_model_that_agrees(tmp_path: Path) -> None:
     assert result["launches"] > 0
     (floats, integers) = rows("model", result)
     assert floats[:2] == ["model", "1 float"]
-    assert floats[7] == integers[7] == "agrees"
+    assert floats[8] == integers[8] == "agrees"
     assert integers[:2] == ["", "1 integer"]
     assert "itself" not in result["runs"][0]
 
@@ -54,7 +54,7 @@ def test_what_float16_is_too_narrow_for(options: dict[str, Any], tmp_path: Path)
 
 def output(relative: float, *, passed: bool) -> dict[str, Any]:
     facts = {"name": "y", "kind": "float", "passed": passed, "relative": relative, "problem": ""}
-    return facts | {"cosine": 1.0, "max_ulp": 3, "same_top1": None}
+    return facts | {"cosine": 1.0, "max_ulp": 3, "max_reference": 2.5, "same_top1": None}
 
 
 def result_of(found: float, float32: float, ideal: float, itself: float) -> dict[str, Any]:
@@ -88,7 +88,9 @@ def test_the_page_counts_reasons_and_shows_what_helps() -> None:
     helped = CASES[FLOAT16] | {"remedies": {"`--first`": CASES[FLOAT16], "`--second`": CASES[""]}}
     text = page({"good": CASES[""], "noisy": helped, "bad": CASES[NO_RESULT]})
     assert "* **1 of 3** models agree" in text
-    assert "| noisy | 1 float | 1, normal | 1.0000000 | 2.000% | 3 |  | differs: float16 | 3 | 1 | 0.000% |" in text
+    assert (
+        "| noisy | 1 float | 1, normal | 2.5 | 1.0000000 | 2.000% | 3 |  | differs: float16 | 3 | 1 | 0.000% |" in text
+    )
     assert "no result: GE3001 no such operator" in text
     assert "| noisy | `--second` | 0.200% | agrees | 3 | 1 |" in text
 

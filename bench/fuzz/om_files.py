@@ -13,7 +13,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError, Message
 from onnx import ModelProto
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, StringAttr, i64
 
 from bench.fuzz import byte_mutations, message_mutations
 from bench.fuzz.byte_mutations import INTEGERS, word
@@ -26,11 +26,13 @@ from bench.fuzz.verdict import PASSED
 from bench.safe_writing import large
 from ge import Runtime
 from ge.dialects.om import GraphOp, WeightsOp
+from ge.dialects.om.container import ContainerOp, KernelStoreOp, PartitionOp
 from ge.ir.errors import GeError
 from ge.ir.printer import print_module
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode
 from ge.lowering.program_to_om.source_graph import attach_graph, source_graph
+from ge.targets.ascend.om.any_file import file_op
 from ge.targets.ascend.om.container import PartitionType, pack_container, read_container
 from ge.targets.ascend.om.file import OmFile
 from ge.targets.ascend.om.kernel_store import pack_store, read_store
@@ -98,7 +100,8 @@ class OmTarget(Target):
         others = {kind: bytes(part) for kind, part in read_container(other, "").partitions.items()}
         random.choice(_MUTATIONS)(partitions, random, others)
         parts: Any = list(partitions.items())  # numbers that are no PartitionType, too
-        return b"".join(bytes(memoryview(piece)) for piece in pack_container(container.name, parts))
+        packed = b"".join(bytes(memoryview(piece)) for piece in pack_container(container.name, parts))
+        return _aligned(packed, random) if random.random() < 0.1 else packed
 
     def run(self, path: Path, progress: Progress) -> str:
         size = path.stat().st_size + sum(map(len, self.companions.values()))
@@ -257,6 +260,21 @@ def _mutate_model(binary: bytes, random: Random, other: bytes) -> bytes:
         return byte_mutations.mutate(binary, random, other)
     message_mutations.mutate(model, random)
     return model.SerializeToString()
+
+
+def _aligned(data: bytes, random: Random) -> bytes:
+    """A file with zero bytes in front of some partitions, of which there may be too many, and at its end."""
+    try:
+        module = ModuleOp([file_op(data, None, "")])
+    except GeError:
+        return data
+    for op in module.walk():
+        gap = IntegerAttr(random.choice([1, 8, 24, 32, 512, 4096, 4097]), i64)
+        if isinstance(op, PartitionOp | KernelStoreOp) and random.random() < 0.5:
+            op.gap = gap
+        elif isinstance(op, ContainerOp) and random.random() < 0.5:
+            op.tail = gap
+    return model_bytes(module)
 
 
 def _mutate_partition(partitions: Partitions, random: Random, others: Partitions) -> None:

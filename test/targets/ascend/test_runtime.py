@@ -67,6 +67,14 @@ def test_unknown_devices_are_refused() -> None:
     assert error.value.code == "GE6001"
 
 
+@pytest.mark.parametrize("device", ["npu", 0, "0"])
+def test_the_one_device_has_a_name_and_a_number(file: bytes, device: str | int) -> None:
+    assert Runtime(device).run(file, {"x": X})["y"].tolist() == Y
+    with pytest.raises(GeError, match="there is no device '1'; there is npu, 0, Ascend") as error:
+        Runtime(1)
+    assert error.value.code == "GE6001"
+
+
 def test_a_device_runs_only_models_for_it(file: bytes) -> None:
     assert Runtime("Ascend310P3").run(file, {"x": X})["y"].tolist() == Y
     other = next(name for name in soc_names() if name != "Ascend310P3")

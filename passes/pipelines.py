@@ -157,6 +157,7 @@ ONNX: tuple[Step | Worklist, ...] = (
 GRAPH: tuple[Step | Worklist, ...] = (
     Step("graph-fold-constants", 1),
     Step("graph-eliminate-identity", 1),
+    Step("fuse-requantise", 2, is_fusion=True),
     Step("recognise-activations", 2, is_fusion=True),
     Step("channel-shuffle", 1),
     Step("fold-transpose-matmul", 1),

@@ -109,6 +109,7 @@ PASSES: dict[str, str] = {
     "fuse-conv-bn-relu": "ge.passes.graph.fuse_conv_bn_relu:FuseConvBnReluPass",
     "fold-transpose-matmul": "ge.passes.graph.fold_transpose_matmul:FoldTransposeMatmulPass",
     "fold-conv-bn": "ge.passes.graph.fold_conv_bn:FoldConvBnPass",
+    "fuse-requantise": "ge.passes.graph.fuse_requantise:FuseRequantisePass",
     "fuse-binary-activation": "ge.passes.graph.fuse_binary_activation:FuseBinaryActivationPass",
     "decompose-lrn": "ge.passes.graph.decompose_lrn:DecomposeLrnPass",
     "batch-norm-to-conv": "ge.passes.graph.batch_norm_to_conv:BatchNormToConvPass",

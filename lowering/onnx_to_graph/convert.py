@@ -17,10 +17,20 @@ from ge.dialects.onnx.functions import inline_functions
 from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.ir.rewriting import erase_if_unused, permit, replace
-from ge.lowering.onnx_to_graph import convolution, elementwise, matmul, normalization, pooling, reductions, shape_ops
+from ge.lowering.onnx_to_graph import (
+    convolution,
+    elementwise,
+    matmul,
+    normalization,
+    pooling,
+    quantised,
+    reductions,
+    shape_ops,
+)
 from ge.lowering.onnx_to_graph.host import move_to_host, refuse_custom
 from ge.lowering.onnx_to_graph.padding import merge_pads
-from ge.lowering.onnx_to_graph.rules import Emitter, Rules
+from ge.lowering.onnx_to_graph.quantised import integer_product, is_weights
+from ge.lowering.onnx_to_graph.rules import Emitter, Rule, Rules
 
 RULES: Rules = {
     **convolution.RULES,
@@ -30,6 +40,7 @@ RULES: Rules = {
     **matmul.RULES,
     **normalization.RULES,
     **shape_ops.RULES,
+    **quantised.RULES,
 }
 """Every operator that has a form at the graph level."""
 
@@ -51,29 +62,44 @@ class ConvertOnnxToGraphPass(ModulePass):
         block = main.body.block
         merge_pads(block)
         for inner in list(block.ops):
-            if isinstance(inner, OnnxOp) and not isinstance(inner, Constant):
+            if isinstance(inner, OnnxOp) and not isinstance(inner, Constant) and not is_weights(inner):
                 convert(inner)
+        for inner in list(block.ops):
+            if is_weights(inner):
+                erase_if_unused(inner)
         convert_constants(block)
         finish_function(main)
         check_legal(op)
 
 
 def convert(op: OnnxOp) -> None:
-    """Translate one operator, or move it to the host, where shapes that contradict each other raise at run time."""
+    """Translate one operator, or move it to the host, where shapes that contradict each other raise at run time.
+
+    Constants that are scaled are translated with what reads them, unless that computes with integers.
+    """
+    if _translate(op, integer_product):
+        return
+    for operand in op.operands:
+        if isinstance(operand.owner, OnnxOp) and is_weights(operand.owner):
+            convert(operand.owner)
     rule = RULES.get(op.op_type) if not op.domain else None
-    if rule is not None and not permit(f"lowering of {op.op_type}", op):
-        rule = None
+    if rule is None or not permit(f"lowering of {op.op_type}", op) or not _translate(op, rule):
+        move_to_host(op)
+
+
+def _translate(op: OnnxOp, rule: Rule) -> bool:
+    """Replace an operator by what a rule makes of it; False if that is nothing, or does not fit."""
     emit = Emitter()
     try:
-        results = None if rule is None else rule(op, emit)
+        results = rule(op, emit)
     except (ValueError, IndexError):  # sizes that do not fit, a rank that the operator does not take
         results = None
     values = [results] if isinstance(results, SSAValue) else results
     if values is None or not all(_agree(old, new) for old, new in zip(op.results, values, strict=True)):
         emit.drop()
-        move_to_host(op)
-    else:
-        replace(op, emit.ops, values)
+        return False
+    replace(op, emit.ops, values)
+    return True
 
 
 def _agree(old: SSAValue, new: SSAValue | None) -> bool:

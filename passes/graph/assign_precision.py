@@ -17,6 +17,7 @@ from ge.dialects.graph import (
     CastOp,
     ConstantOp,
     Conv2DOp,
+    DequantiseOp,
     FusionOp,
     HostOp,
     LaunchOp,
@@ -27,7 +28,8 @@ from ge.dialects.graph import (
 )
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.constants import constant, constant_array
-from ge.ir.attributes import layout_of
+from ge.dialects.graph.integer_kernels import is_odd, on_integers
+from ge.ir.attributes import EIGHT_BITS, layout_of
 from ge.ir.rewriting import erase_if_unused
 from ge.maths.floats import to_float16
 from ge.passes.graph import report
@@ -151,6 +153,8 @@ class _Converter:
                 continue
             if isinstance(op, HostOp | ReturnOp):
                 op.operands = [self.restore(operand) for operand in op.operands]
+            elif on_integers(op):
+                self.convert_integers(op)
             elif isinstance(op, CastOp):
                 self.converted[op.y] = self.half(op.x, op)
             elif not isinstance(op, ConstantOp):
@@ -168,6 +172,27 @@ class _Converter:
         twin = type(op).create(
             operands=operands,
             result_types=[_with_element(result.type, f16) for result in op.results],
+            properties=dict(op.properties),
+            attributes=dict(op.attributes),
+            location=op.location,
+        )
+        self.block.insert_op_before(twin, op)
+        for result, new in zip(op.results, twin.results, strict=True):
+            new.name_hint = result.name_hint
+            self.converted[result] = new
+
+    def convert_integers(self, op: Operation) -> None:
+        """Put a twin of an operation on integers before it: it takes what there is, and gives float16 for floats.
+
+        Numbers of quantised values that only the host or the caller want stay in the type of the model.
+        """
+        exact = isinstance(op, DequantiseOp) and not is_odd(op.x) and only_for_the_host(op)
+        twin = type(op).create(
+            operands=[self.converted.get(operand, operand) for operand in op.operands],
+            result_types=[
+                result.type if exact or tensor(result).element_type in EIGHT_BITS else _with_element(result.type, f16)
+                for result in op.results
+            ],
             properties=dict(op.properties),
             attributes=dict(op.attributes),
             location=op.location,
@@ -220,6 +245,11 @@ class _Converter:
         new.y.name_hint = value.name_hint
         self.block.insert_op_before(new, before)
         return new.y
+
+
+def only_for_the_host(op: Operation) -> bool:
+    """Whether nothing but the host and the caller read what an operation of the device gives."""
+    return all(isinstance(use.operation, HostOp | ReturnOp) for result in op.results for use in result.uses)
 
 
 def _with_element(type: Attribute, element_type: Attribute) -> TensorType[Attribute]:

@@ -13,6 +13,8 @@ from ge.dialects.graph import (
     Conv2DOp,
     FusionOp,
     HostOp,
+    IntegerConv2DOp,
+    IntegerMatmulOp,
     LayerNormOp,
     MatmulOp,
     Pool2DOp,
@@ -29,7 +31,7 @@ from ge.passes.graph import report
 
 NAME = "assign-precision"
 
-WORTH_A_CONVERSION = (Conv2DOp, MatmulOp, Pool2DOp, SoftmaxOp, LayerNormOp)
+WORTH_A_CONVERSION = (Conv2DOp, MatmulOp, IntegerConv2DOp, IntegerMatmulOp, Pool2DOp, SoftmaxOp, LayerNormOp)
 """Operations for which it pays to bring values of the host into float16 and back."""
 
 

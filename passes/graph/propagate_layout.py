@@ -18,10 +18,10 @@ from ge.ir.attributes import with_layout
 from ge.ir.errors import GeError
 from ge.ir.locations import where
 from ge.ir.rewriting import apply_rules, erase_if_unused, replace, rewrite_rule
+from ge.maths.group_merge import merge_count, merge_weights
 from ge.passes.graph.assign_precision import has_formats
 from ge.passes.graph.format_choice import choose_formats, wanted_formats
 from ge.passes.graph.format_versions import Versions
-from ge.passes.graph.group_merge import merge_count, merge_weights
 
 
 @dataclass(frozen=True)

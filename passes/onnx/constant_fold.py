@@ -31,6 +31,7 @@ from ge.dialects.onnx.shapes.values import Tensor, Value
 from ge.ir.constants import numpy_dtype
 from ge.ir.errors import GeError
 from ge.ir.rewriting import erase_if_unused, permit, replace
+from ge.passes.onnx.building import producer
 from ge.passes.onnx.inline_if import constant_condition
 from ge.passes.onnx.settled import is_settled
 
@@ -52,9 +53,10 @@ class ConstantFoldPass(ModulePass):
     Left alone: operators whose results differ from run to run, operators of other domains, `Loop` and the like; results
     that are larger than their operands by more than `max_growth` bytes (an `Expand` or `ConstantOfShape` costs less at
     run time than in the model), unless they end as a weight of a convolution or matrix product; results of more than
-    `max_bytes`; operations that fail, which will do so at run time when they are reached; operations of which runtimes
-    differ (`settled`): an integer division by zero, a cast of a float to an integer that does not hold it, the maximum
-    of numbers and NaN.
+    `max_bytes`; `DequantizeLinear` of the weights of a product of which the other operand is dequantised, too, which is
+    a product of 8-bit integers then; operations that fail, which will do so at run time when they are reached;
+    operations of which runtimes differ (`settled`): an integer division by zero, a cast of a float to an integer that
+    does not hold it, the maximum of numbers and NaN.
     """
 
     name = "constant-fold"
@@ -97,7 +99,12 @@ def _known_results(op: OnnxOp, max_growth: int, max_bytes: int) -> list[Any] | N
     """The results of an operation, None for an absent one; None when they are not known or shall not be folded."""
     if (known := _SHAPE_RULES.get(op.op_type)) is not None and not op.domain and (array := known(op)) is not None:
         return [array]
-    if not all(isinstance(value.owner, Constant) for value in op.operands) or op.regions or op.is_random:
+    if (
+        not all(isinstance(value.owner, Constant) for value in op.operands)
+        or op.regions
+        or op.is_random
+        or _is_read_with_integers(op)
+    ):
         return None
     if not all(ranked(result) is not None or result.type == ABSENT for result in op.results):
         return None
@@ -108,6 +115,15 @@ def _known_results(op: OnnxOp, max_growth: int, max_bytes: int) -> list[Any] | N
         return run_op(op, inputs)
     except GeError:
         return None
+
+
+def _is_read_with_integers(op: OnnxOp) -> bool:
+    """Whether an operation scales the weights of a product of quantised values: that may be one of integers."""
+    if op.op_type != "DequantizeLinear":
+        return False
+    users = [use.operation for result in op.results for use in result.uses]
+    products = [user for user in users if isinstance(user, OnnxOp) and user.op_type in WEIGHT_READERS]
+    return any(producer(user.operands[0], "DequantizeLinear") not in (None, op) for user in products)
 
 
 def _limit(op: OnnxOp, inputs: Sequence[Any], max_growth: int, max_bytes: int) -> int:

@@ -15,7 +15,7 @@ from ge.dialects.graph.constants import constant
 from ge.ir.constants import Array
 from ge.lowering.graph_to_tile.convolution import lower_conv2d
 from ge.lowering.graph_to_tile.matmul import lower_matmul
-from ge.passes.graph.group_merge import merge_count
+from ge.maths.group_merge import merge_count
 
 Check = Any
 Value = Callable[..., SSAValue]

@@ -14,7 +14,7 @@ from ge.dialects.tile.types import tile_type
 from ge.ir.constants import Array
 from ge.ir.errors import GeError
 from ge.lowering.graph_to_tile.convolution import lower_conv2d
-from ge.passes.graph.group_merge import merge_count, merge_weights
+from ge.maths.group_merge import merge_count, merge_weights
 
 Check = Any
 Value = Callable[..., SSAValue]

@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 from ge.maths.layouts import C0
 
 
-def merge_count(channels: int, filters: int, groups: int) -> int:
+def merge_count(channels: int, filters: int, groups: int, lanes: int = C0) -> int:
     """Return how many groups to make one, for `channels` inputs and `filters` outputs in `groups` groups.
 
-    It is the smallest E for which E groups have a multiple of 16 inputs and of 16 outputs. Where the groups are not a
-    multiple of E, they are all made one, unless E groups are one block of inputs and one of outputs: then the last
-    block may be partly empty.
+    It is the smallest E for which E groups have a multiple of 16 inputs and of 16 outputs (or of other `lanes`). Where
+    the groups are not a multiple of E, they are all made one, unless E groups are one block of inputs and one of
+    outputs: then the last block may be partly empty.
     """
     if groups == 1:
         return 1
     inputs, outputs = channels // groups, filters // groups
-    count = math.lcm(C0 // math.gcd(C0, inputs), C0 // math.gcd(C0, outputs))
-    one_block = count * inputs == C0 and count * outputs == C0
+    count = math.lcm(lanes // math.gcd(lanes, inputs), lanes // math.gcd(lanes, outputs))
+    one_block = count * inputs == lanes and count * outputs == lanes
     return count if count <= groups and (groups % count == 0 or one_block) else groups
 
 

@@ -72,6 +72,25 @@ def test_58_report_of_a_compilation_counts_joins_and_bytes(model: Path, tmp_path
     assert miss == {"nodes": ["conv2"], "reason": "the result has other users"}
 
 
+def test_fusions_that_are_there_are_no_part_of_later_ones(tmp_path: Path) -> None:
+    """`autofuse` joins rows with one of two fusions that `fuse-elementwise` has made."""
+    builder = ModelBuilder()
+    x, y, mask = (builder.input(name, 20, 64) for name in ("x", "y", "mask"))
+    total = builder.node("Add", builder.node("Mul", x, builder.constant(0.5)), mask, name="masked")
+    rows = builder.node("Softmax", total, axis=-1, name="rows")
+    builder.output(rows, builder.node("Tanh", builder.node("Abs", y, name="abs"), name="tanh"))
+    onnx.save(builder.build(), path := tmp_path / "rows.onnx")
+    report = report_of(ge_compiler, tmp_path, f"--model={path}", f"--output={tmp_path}/o.om", "--report=none")
+    assert len(rule(report, "fuse-elementwise")["fusions"]) == 2
+    (fusion,) = rule(report, "autofuse")["fusions"]
+    assert (sorted(fusion["operators"]), fusion["into"]) == (
+        ["graph.cast", "graph.fusion", "graph.softmax"],
+        ["graph.fusion"],
+    )
+    size = 20 * 64
+    assert fusion["bytes_before"] - fusion["bytes_after"] == 2 * size * (2 + 2)
+
+
 def test_passes_account_for_all_bytes(model: Path, tmp_path: Path) -> None:
     report = report_of(ge_compiler, tmp_path, f"--model={model}", f"--output={tmp_path}/o.om", "--report=none")
     passes = report["passes"]

@@ -33,6 +33,7 @@ from ge.ir.attributes import EIGHT_BITS, layout_of
 from ge.ir.rewriting import erase_if_unused
 from ge.maths.floats import to_float16
 from ge.passes.graph import report
+from ge.passes.graph.divisors import keep_divisors
 from ge.passes.graph.keep import KeepList, Mode, read_keep_file
 from ge.passes.graph.place import (
     NAME,
@@ -64,7 +65,8 @@ class AssignPrecisionPass(ModulePass):
        made, where the device wants nothing but such slices.
     4. All others take and give float16; the bias of convolutions and matrix products is float32, and so is what they
        accumulate, and the vectors of a normalisation of rows. Constants are converted beforehand, saturating.
-    5. Inputs, outputs and values of the host keep their types, with `graph.cast` at the border; reshapes between them,
+    5. Divisors that float16 would make zero are kept above it (:mod:`ge.passes.graph.divisors`).
+    6. Inputs, outputs and values of the host keep their types, with `graph.cast` at the border; reshapes between them,
        too.
 
     A model of which all nodes are kept stays as it is, bit by bit. A module that has storage formats already is left
@@ -101,6 +103,7 @@ class AssignPrecisionPass(ModulePass):
                 move_to_host(each)
         for inner in stranded(main.body.block):
             move_to_host(inner)
+        keep_divisors(main.body.block)
         _Converter(main.body.block).run()
 
     def keep_list(self) -> KeepList:

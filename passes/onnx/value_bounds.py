@@ -1,55 +1,59 @@
 """Between which numbers the elements of a value lie, as far as constants, types and simple operators tell.
 
-    Where(c, 0.0, -1e9)                 -1e9 .. 0
-    (1.0 - Cast(m)) * -1e4, m: bool     -1e4 .. 0
-
-Rounding is not counted, and neither is NaN: who asks must not rely on the last digit.
+Where(c, 0.0, -1e9)                 -1e9 .. 0
+(1.0 - Cast(m)) * -1e4, m: bool     -1e4 .. 0
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Callable
+from typing import Any, cast
 
 from xdsl.dialects.builtin import IntegerType, Signedness
 from xdsl.ir import SSAValue
 
 from ge.dialects.onnx import OnnxOp, constant_value, ranked
-
-Bounds: TypeAlias = tuple[float, float]
-"""The least and the greatest number that an element may be, both included."""
-
-UNKNOWN: Bounds = (-math.inf, math.inf)
+from ge.maths.bounds import MOVING, NO_LIMITS, UNKNOWN, Bounds, known_bounds, result_bounds
 
 _DEPTH = 12
 """How many operators a bound looks through; each may have several operands to look at."""
 
-_MOVING = {"Expand", "Flatten", "Gather", "Identity", "Reshape", "Slice", "Squeeze", "Tile", "Transpose", "Unsqueeze"}
-"""Operators whose elements are those of the first operand."""
+_ALL_OPERANDS = frozenset({"Concat", "Where"})
+"""Of the moving operators, those that take elements from more than their first operand."""
 
 
-def value_bounds(value: SSAValue, depth: int = _DEPTH) -> Bounds:
-    """Bounds of the elements of a value; infinite where nothing is known."""
+def value_bounds(value: SSAValue, depth: int = _DEPTH, outside: Callable[[SSAValue], Bounds] | None = None) -> Bounds:
+    """Bounds of the elements of a value; infinite where nothing is known.
+
+    ``outside`` gives those of values that no operation gives: arguments of a region.
+    """
     array = constant_value(value)
     if array is not None and array.size and array.dtype.kind in "bfiu":
-        return _known(float(array.min()), float(array.max()))
+        return known_bounds(float(array.min()), float(array.max()))
     type, op = ranked(value), value.owner
     element = None if type is None else type.element_type
     if isinstance(element, IntegerType):
         return _of_integers(cast("IntegerType[Any, Any]", element))
-    if not depth or not isinstance(op, OnnxOp) or op.domain or value is not op.results[0]:
+    if not isinstance(op, OnnxOp):
+        return UNKNOWN if outside is None else outside(value)
+    if not depth or op.domain or (value is not op.results[0] and op.op_type not in MOVING):
         return UNKNOWN
-    operands = op.operands[1:] if op.op_type == "Where" else op.operands
-    if op.op_type in _MOVING or op.op_type == "Cast":
+    operands = op.input_list()
+    if op.op_type == "Where":
+        operands = operands[1:]
+    elif op.op_type == "Cast" or (op.op_type in MOVING and op.op_type not in _ALL_OPERANDS):
         operands = operands[:1]
-    rule = _RULES.get(op.op_type)
-    return UNKNOWN if rule is None else rule([value_bounds(operand, depth - 1) for operand in operands])
-
-
-def _known(least: float, most: float) -> Bounds:
-    """Bounds, unless an operation on infinite ones has made NaN of them."""
-    return UNKNOWN if math.isnan(least) or math.isnan(most) else (least, most)
+    name = "Identity" if op.op_type == "Cast" else op.op_type
+    if op.op_type == "Mul" and operands[0] is operands[1]:
+        name = "Square"
+    absent = dict(enumerate(NO_LIMITS, 1)) if op.op_type == "Clip" else {}
+    return result_bounds(
+        name,
+        [
+            absent.get(index, UNKNOWN) if operand is None else value_bounds(operand, depth - 1, outside)
+            for index, operand in enumerate(operands)
+        ],
+    )
 
 
 def _of_integers(type: IntegerType[Any, Any]) -> Bounds:
@@ -58,25 +62,3 @@ def _of_integers(type: IntegerType[Any, Any]) -> Bounds:
         return 0, 1
     unsigned = type.signedness.data is Signedness.UNSIGNED
     return (0, 2.0**width - 1) if unsigned else (-(2.0 ** (width - 1)), 2.0 ** (width - 1) - 1)
-
-
-def _union(parts: Sequence[Bounds]) -> Bounds:
-    return min(least for least, _ in parts), max(most for _, most in parts)
-
-
-def _product(parts: Sequence[Bounds]) -> Bounds:
-    (a, b), (c, d) = parts
-    corners = (a * c, a * d, b * c, b * d)
-    return UNKNOWN if any(map(math.isnan, corners)) else (min(corners), max(corners))
-
-
-_RULES: Mapping[str, Callable[[Sequence[Bounds]], Bounds]] = {
-    **dict.fromkeys(("Cast", "Concat", "Where", *_MOVING), _union),
-    "Add": lambda parts: _known(parts[0][0] + parts[1][0], parts[0][1] + parts[1][1]),
-    "Sub": lambda parts: _known(parts[0][0] - parts[1][1], parts[0][1] - parts[1][0]),
-    "Mul": _product,
-    "Neg": lambda parts: (-parts[0][1], -parts[0][0]),
-    "Max": lambda parts: (max(least for least, _ in parts), max(most for _, most in parts)),
-    "Min": lambda parts: (min(least for least, _ in parts), min(most for _, most in parts)),
-}
-"""Bounds of the result, by operator, from those of the operands that its elements come from."""

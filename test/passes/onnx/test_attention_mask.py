@@ -66,7 +66,13 @@ BOUNDS: dict[str, tuple[Callable[[ModelBuilder], str], float, float]] = {
     ),
     "infinity times zero": (lambda b: b.node("Mul", b.input("x", 3), b.constant(0.0)), -np.inf, np.inf),
     "not a number": (lambda b: b.node("Concat", b.constant([np.nan]), b.constant([1.0]), axis=0), -np.inf, np.inf),
-    "another operator": (lambda b: b.node("Exp", b.constant([1.0, 2.0])), -np.inf, np.inf),
+    "a norm that is not zero": (
+        lambda b: b.node("Clip", b.node("ReduceL2", b.input("x", 3)), b.constant(1e-12), ""), 1e-12, np.inf
+    ),
+    "a square": (lambda b: b.node("Mul", *[b.input("x", 3)] * 2), 0, np.inf),
+    "a root": (lambda b: b.node("Sqrt", b.node("Add", b.node("Exp", b.input("x", 3)), b.constant(4.0))), 2, np.inf),
+    "an even power": (lambda b: b.node("Pow", b.input("x", 3), b.constant(2.0)), 0, np.inf),
+    "another operator": (lambda b: b.node("Erf", b.constant([1.0, 2.0])), -np.inf, np.inf),
 }  # fmt: skip
 """What a value is, and between which numbers its elements lie."""
 
@@ -77,4 +83,4 @@ def test_bounds_of_values(name: str) -> None:
     b = ModelBuilder(opset=18)
     b.output(build(b))
     (end,) = (op for op in import_model(b.build()).walk() if isinstance(op, ReturnOp))
-    assert value_bounds(end.operands[0]) == (least, most)
+    assert value_bounds(end.operands[0]) == pytest.approx((least, most), rel=1e-6)

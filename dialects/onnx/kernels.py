@@ -152,6 +152,18 @@ def qlinear_conv(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     return requantised(sums, scale.reshape(column), y_zero, y_zero.dtype)
 
 
+def conv_integer(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """Convolution of integers of 8 bits less their zero points: sums are exact in float64, and wrap to int32.
+
+    Inputs: X, W, zero point of X, zero point of W (one, or one for each output channel).
+    """
+    zero = given(inputs, 3)
+    column = (-1, *[1] * (inputs[1].ndim - 1))
+    x, w = centred(inputs[0], given(inputs, 2)), centred(inputs[1], None if zero is None else zero.reshape(column))
+    window = Window.of(op, x.shape[2:], w.shape[2:])
+    return _grouped(window, window.padded(x, 0), w, op.attribute("group")).astype(np.int64).astype(np.int32)
+
+
 def conv_transpose(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     """Transposed convolution: each input position adds its kernel, scaled, to the output."""
     x, w = widened(inputs[0]), widened(inputs[1])
@@ -366,6 +378,7 @@ KERNELS: Mapping[str, Kernel] = {
     "BatchNormalization": batch_normalization,
     "ConstantOfShape": constant_of_shape,
     "Conv": conv,
+    "ConvInteger": conv_integer,
     "ConvTranspose": conv_transpose,
     "DequantizeLinear": dequantize_linear,
     "Flatten": flatten,

@@ -117,6 +117,7 @@ def test_every_kernel_is_tested() -> None:
         "ConstantOfShape",
         "DequantizeLinear",
         "GatherElements",
+        "ConvInteger",
         "MatMulInteger",
         "QLinearConv",
         "RoiAlign",
@@ -182,6 +183,27 @@ def test_matmul_integer(shapes: Sequence[Shape], zeros: Sequence[Shape], types: 
         right = right - zero_points[1]
     assert got.dtype == np.int32
     np.testing.assert_array_equal(got, left @ right)
+
+
+@pytest.mark.parametrize("zeros", [(), ((),), ((), ()), ((), (6,))])
+@pytest.mark.parametrize(
+    "attributes",
+    [{"pads": [1, 0, 2, 1], "strides": [2, 1]}, {"group": 2, "dilations": [2, 1]}, {"auto_pad": "SAME_UPPER"}],
+)
+def test_conv_integer(zeros: Sequence[Shape], attributes: dict[str, Any]) -> None:
+    """Padding stands for 0, not for the integer 0; zero points are of the whole, or of each output channel of W."""
+    random = np.random.default_rng(0)
+    shapes = [(2, 4, 9, 8), (6, 4 // attributes.get("group", 1), 3, 3), *zeros]
+    arrays = [np.asarray(random.integers(0, 256, shape), np.uint8) for shape in shapes]
+    feeds = dict(zip("xwab", arrays, strict=False))
+    node = helper.make_node("ConvInteger", list(feeds), ["y"], **attributes)
+    infos = [helper.make_tensor_value_info(name, onnx.TensorProto.UINT8, value.shape) for name, value in feeds.items()]
+    graph = helper.make_graph([node], "test", infos, [helper.make_tensor_value_info("y", onnx.TensorProto.INT32, None)])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+    reference: Any = ReferenceEvaluator(model)
+    got = run_module(import_model(model), feeds)["y"]
+    assert got.dtype == np.int32
+    np.testing.assert_array_equal(got, reference.run(None, feeds)[0])
 
 
 @pytest.mark.parametrize("places", ["half_pixel", "output_half_pixel"])

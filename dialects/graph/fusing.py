@@ -31,7 +31,8 @@ from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.capabilities import UNSAFE_ON_PADDING, broadcast_form, obstacle, takes_formats
 from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, UnaryOp
 from ge.dialects.graph.constants import constant_array
-from ge.dialects.graph.movement import CastOp
+from ge.dialects.graph.movement import CastOp, ConcatOp, SliceOp, TransposeOp
+from ge.dialects.graph.movement_kernels import joins_channels
 from ge.dialects.graph.normalization import LayerNormOp, SoftmaxOp
 from ge.dialects.graph.program import ConstantOp, FusionOp
 from ge.dialects.graph.reduction import ReduceOp
@@ -49,6 +50,8 @@ class Anchor:
     """Whether elementwise steps may make its first operand."""
     after: bool = True
     """Whether elementwise steps may follow it."""
+    spreads: bool = True
+    """Whether operands of the steps may spread in other ways than as scalars."""
     rows: RowKernel | None = None
     """What its kernel keeps of rows, when it goes along rows; None for a product, whose tiles are looked for."""
 
@@ -58,7 +61,10 @@ ANCHORS: Mapping[type[Operation], Anchor] = {
     MatmulOp: Anchor(),
     SoftmaxOp: Anchor(before=True, rows=ROW_KERNELS[SoftmaxOp]),
     LayerNormOp: Anchor(before=True, rows=ROW_KERNELS[LayerNormOp]),
-    ReduceOp: Anchor(before=True),
+    ReduceOp: Anchor(before=True, spreads=False),
+    TransposeOp: Anchor(before=True, spreads=False),
+    SliceOp: Anchor(before=True, spreads=False),
+    ConcatOp: Anchor(spreads=False),
 }
 """What may be a step once."""
 
@@ -205,7 +211,7 @@ def _operands_obstacle(around: Around) -> str | None:
         for value in tile_operands(steps):
             result = shape_of(steps[-1].results[0])
             form = broadcast_form(shape_of(value), result)
-            if form is None or (isinstance(around.anchor, ReduceOp) and form not in ("same", "scalar")):
+            if form is None or (not around.rule.spreads and form not in ("same", "scalar")):
                 return "an operand spreads in a way that has no kernel"
             if form == "trailing" and not in_rows:
                 rows.add(math.prod(storage_shape(layout_of(value.type), shape_of(value))))
@@ -218,9 +224,13 @@ def _operands_obstacle(around: Around) -> str | None:
 
 def _tiles_obstacle(around: Around, ub: int) -> str | None:
     """Why the tiles of an anchor with steps around it do not fit on the chip; those of a product are looked for."""
-    if around.rule.rows is not None:
-        return _rows_obstacle(around, ub)
-    return _reduction_obstacle(around.anchor, around, ub) if isinstance(around.anchor, ReduceOp) else None
+    match around.anchor:
+        case ReduceOp() as op:
+            return _reduction_obstacle(op, around, ub)
+        case TransposeOp() | SliceOp() | ConcatOp() as op:
+            return _movement_obstacle(op, around)
+        case _:
+            return None if around.rule.rows is None else _rows_obstacle(around, ub)
 
 
 def _reduction_obstacle(op: ReduceOp, around: Around, ub: int) -> str | None:
@@ -233,6 +243,21 @@ def _reduction_obstacle(op: ReduceOp, around: Around, ub: int) -> str | None:
     if around.elementwise and tiles.smallest > reduce_room(around, tiles, ub):
         return f"{tiles.smallest} elements and what the steps need do not fit on the chip"
     return None
+
+
+def _movement_obstacle(op: TransposeOp | SliceOp | ConcatOp, around: Around) -> str | None:
+    """What is wrong with the elementwise steps around a movement."""
+    if isinstance(op, ConcatOp) and around.elementwise and joins_channels(op):
+        return "channels are put together in lanes"
+    moved = set(tile_operands(around.before) or op.operands)
+    if any(value in moved and math.prod(shape_of(value)) > 1 for value in tile_operands(around.after)):
+        return "an operand is moved, and read as it lies, too"
+    return None
+
+
+def moved_lane_bytes(around: Around) -> int:
+    """Bytes that one lane takes while the elementwise steps around a movement are computed."""
+    return max(_bytes_of_steps(around.before, set()), _bytes_of_steps(around.after, set()))
 
 
 def reduce_room(around: Around, tiles: ReduceTiles, ub: int) -> int:

@@ -8,16 +8,20 @@ none of them reaches into what lies next to it. Where a position along the axis 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph import ConcatOp, SliceOp
 from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.fusing import Around
 from ge.ir.attributes import layout_of
-from ge.lowering.graph_to_tile.builder import KernelBuilder
-from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type
+from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes
+from ge.lowering.graph_to_tile.rows import alone
+from ge.lowering.graph_to_tile.stepped import SteppedKernel, moved_room
 from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import divisors
 
@@ -63,35 +67,45 @@ class Line:
         return self.outer, self.place(size), self.inner
 
 
-def lower_slice(op: SliceOp, target: Target) -> Outlined:
-    """The kernel of a slice."""
+def lower_slice(op: SliceOp, target: Target, around: Around | None = None) -> Outlined:
+    """The kernel of a slice, with the steps of a fusion `around` it."""
     axis, start, size = op.axis.value.data, op.start.value.data, op.size.value.data
     line = Line.of(op.x, axis)
     source, result = line.box(shape_of(op.x)[axis]), line.box(size)
-    b = KernelBuilder("slice", [memory_type(op.x, source)], [memory_type(op.y, result)], target.cores)
-    _copy_box(b, b.inputs[0], (line.place(start), 0), result, target)
+    kernel = SteppedKernel("slice", around or alone(op), lambda operand: source, result, target.cores)
+    _copy_box(kernel, kernel.elements, (line.place(start), 0), result, target)
     starts = [start if i == axis else 0 for i in range(len(shape_of(op.x)))]
-    return Outlined(b.kernel, [op.x], "SliceD", attributes(offsets=starts, size=(*shape_of(op.y)[:axis], size)))
+    return Outlined(
+        kernel.b.kernel, kernel.operands, "SliceD", attributes(offsets=starts, size=(*shape_of(op.y)[:axis], size))
+    )
 
 
-def lower_concat_of_rows(op: ConcatOp, target: Target) -> Outlined:
-    """The kernel of a concatenation."""
+def lower_concat_of_rows(op: ConcatOp, target: Target, around: Around | None = None) -> Outlined:
+    """The kernel of a concatenation, with the steps of a fusion after it."""
     axis = op.axis.value.data % len(shape_of(op.y))
     line = Line.of(op.y, axis)
     sizes = [shape_of(x)[axis] for x in op.xs]
-    arguments = [memory_type(x, line.box(size)) for x, size in zip(op.xs, sizes, strict=True)]
-    b = KernelBuilder("concat", arguments, [memory_type(op.y, line.box(sum(sizes)))], target.cores)
-    for source, size, end in zip(b.inputs, sizes, accumulate(sizes), strict=True):
-        _copy_box(b, source, (0, line.place(end - size)), line.box(size), target)
-    return Outlined(b.kernel, list(op.xs), "ConcatD", attributes(concat_dim=axis, N=len(op.xs)))
+
+    def box(operand: SSAValue) -> tuple[int, int, int]:
+        return line.box(shape_of(operand)[axis])
+
+    kernel = SteppedKernel("concat", around or alone(op), box, box(op.y), target.cores)
+    for x, size, end in zip(op.xs, sizes, accumulate(sizes), strict=True):
+        source = kernel.sources[x]
+        _copy_box(kernel, lambda load, rank, source=source: load(source), (0, line.place(end - size)), box(x), target)
+    return Outlined(kernel.b.kernel, kernel.operands, "ConcatD", attributes(concat_dim=axis, N=len(op.xs)))
+
+
+Elements: TypeAlias = Callable[[Callable[[SSAValue], SSAValue], int], SSAValue]
+"""The tile of what is moved: from the load of a part of a tensor, and the rank of tiles."""
 
 
 def _copy_box(
-    b: KernelBuilder, source: SSAValue, starts: tuple[int, int], box: tuple[int, int, int], target: Target
+    kernel: SteppedKernel, elements: Elements, starts: tuple[int, int], box: tuple[int, int, int], target: Target
 ) -> None:
     """Copy a box from one start along the middle dimension of the source to another one of the result."""
-    outer, size, inner = box
-    room = target.ub // target.stages // ELEMENT_BYTES
+    b, (outer, size, inner) = kernel.b, box
+    room = moved_room(kernel.around, target, ELEMENT_BYTES)
     most = max(C0, min(room, max(SMALLEST_TILE, math.prod(box) // target.cores)))
     columns = next(part for part in divisors(inner) if part % C0 == 0 and (part <= most or part == C0))
     middle = next(part for part in divisors(size) if part * columns <= most or part == 1)
@@ -101,5 +115,6 @@ def _copy_box(
         row, place, column = (
             b.times(part, step) for part, step in zip(b.split(turn.counter, *tiles), steps, strict=True)
         )
-        x = b.load(source, (row, b.plus(place, starts[0]), column), steps)
-        b.store(x, b.outputs[0], (row, b.plus(place, starts[1]), column), steps)
+        start = (row, b.plus(place, starts[0]), column)
+        x = elements(lambda source: b.load(source, start, steps), len(steps))
+        kernel.store(x, (row, b.plus(place, starts[1]), column), steps, inside=True)

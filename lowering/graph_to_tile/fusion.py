@@ -7,16 +7,32 @@ from typing import Any, TypeAlias
 
 from xdsl.ir import Attribute, Operation
 
-from ge.dialects.graph import BinaryOp, CastOp, Conv2DOp, FusionOp, LayerNormOp, MatmulOp, ReduceOp, SoftmaxOp, UnaryOp
+from ge.dialects.graph import (
+    BinaryOp,
+    CastOp,
+    ConcatOp,
+    Conv2DOp,
+    FusionOp,
+    LayerNormOp,
+    MatmulOp,
+    ReduceOp,
+    SliceOp,
+    SoftmaxOp,
+    TransposeOp,
+    UnaryOp,
+)
 from ge.dialects.graph.fusing import Around, discard, fusion_obstacle, unfolded
+from ge.lowering.graph_to_tile.boxes import lower_slice
 from ge.lowering.graph_to_tile.contraction import FusedSteps
 from ge.lowering.graph_to_tile.convolution import lower_conv2d
 from ge.lowering.graph_to_tile.elementwise import binary_operator, cast_operator, lower_steps, unary_operator
+from ge.lowering.graph_to_tile.gather_channels import lower_concat
 from ge.lowering.graph_to_tile.layer_norm import lower_layer_norm
 from ge.lowering.graph_to_tile.matmul import lower_matmul
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attribute, no_kernel
 from ge.lowering.graph_to_tile.reduce import lower_reduce
 from ge.lowering.graph_to_tile.softmax import lower_softmax
+from ge.lowering.graph_to_tile.transpose import lower_transpose
 
 
 def lower_fusion(op: FusionOp, target: Target) -> Outlined:
@@ -60,6 +76,9 @@ _ANCHORED: Mapping[type[Operation], AnchorLowering] = {
     SoftmaxOp: lower_softmax,
     LayerNormOp: lower_layer_norm,
     ReduceOp: lower_reduce,
+    TransposeOp: lower_transpose,
+    SliceOp: lower_slice,
+    ConcatOp: lower_concat,
 }
 """The lowering of each of :data:`ge.dialects.graph.fusing.ANCHORS`."""
 

@@ -24,6 +24,8 @@ from xdsl.ir import SSAValue
 
 from ge.dialects.graph import ConcatOp, GatherChannelsOp
 from ge.dialects.graph.base import shape_of
+from ge.dialects.graph.fusing import Around
+from ge.dialects.graph.movement_kernels import joins_channels
 from ge.dialects.tile.text import Index
 from ge.lowering.graph_to_tile.boxes import lower_concat_of_rows
 from ge.lowering.graph_to_tile.builder import KernelBuilder
@@ -57,10 +59,10 @@ class Copy:
     count: int
 
 
-def lower_concat(op: ConcatOp, target: Target) -> Outlined:
-    """The kernel of a concatenation: of channels, or of plain tensors (see `boxes`)."""
-    if len(shape_of(op.y)) != 4 or op.axis.value.data % 4 != 1:
-        return lower_concat_of_rows(op, target)
+def lower_concat(op: ConcatOp, target: Target, around: Around | None = None) -> Outlined:
+    """The kernel of a concatenation: of channels, or of plain tensors with the steps of a fusion (see `boxes`)."""
+    if not joins_channels(op):
+        return lower_concat_of_rows(op, target, around)
     kernel = _channels_kernel("concat", op.xs, range(shape_of(op.y)[1]), op.y, target)
     return Outlined(kernel.kernel, list(op.xs), "ConcatD", attributes(concat_dim=1, N=len(op.xs)))
 

@@ -25,16 +25,15 @@ from xdsl.ir import SSAValue
 
 from ge.dialects.graph import ReduceKind, ReduceOp
 from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.fusing import Around, reduce_room, tile_operands
+from ge.dialects.graph.fusing import Around, reduce_room
 from ge.dialects.graph.reduction_kernels import ReduceTiles
 from ge.dialects.tile.text import Index
-from ge.dialects.tile.types import tile_type
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.fractal_rows import FractalRows
-from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
+from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, no_kernel
 from ge.lowering.graph_to_tile.rows import alone
-from ge.lowering.graph_to_tile.spaces import HARMLESS, SMALLEST_RUN, load_scalar
-from ge.lowering.graph_to_tile.steps import step_tiles
+from ge.lowering.graph_to_tile.spaces import HARMLESS, SMALLEST_RUN
+from ge.lowering.graph_to_tile.stepped import SteppedKernel
 from ge.maths.floats import FLOAT16_MAX
 from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import deal_evenly
@@ -135,42 +134,19 @@ class Combination:
         return b.cast(y, f16)
 
 
-class ReduceKernel:
+class ReduceKernel(SteppedKernel):
     """The kernel of a reduction, with the steps of a fusion around it."""
 
     def __init__(
         self, op: ReduceOp, around: Around, shape: Sequence[int], result: Sequence[int], cores: int, stages: int
     ) -> None:
         """`shape` and `result` are how the kernel sees what is combined, and what it becomes."""
-        self.op, self.around, self.stages = op, around, stages
-        self.combination = Combination.of(op)
-        self.before = tile_operands(around.before) if around.before else [op.x]
-        self.operands = list(dict.fromkeys([*self.before, *around.operands]))
-        arguments = [
-            memory_type(operand, (1,) if self._is_scalar(operand) else shape if operand in self.before else result)
-            for operand in self.operands
-        ]
-        output = memory_type(around.result, result)
-        self.b = KernelBuilder(f"reduce_{op.kind.data}", arguments, [output], cores)
-        self.sources = dict(zip(self.operands, self.b.inputs, strict=True))
-
-    def _is_scalar(self, operand: SSAValue) -> bool:
-        """Whether an operand is one number for all elements: those of steps are that, or one for each."""
-        return shape_of(operand) != shape_of(self.op.x if operand in self.before else self.op.y)
+        super().__init__(f"reduce_{op.kind.data}", around, lambda operand: shape, result, cores)
+        self.combination, self.stages = Combination.of(op), stages
 
     def fill(self, inside: bool) -> float | None:
         """What is beyond the operand reads as, unless all is `inside`: it changes no result, or has its own lanes."""
         return None if inside else HARMLESS if self.around.before else self.combination.fill
-
-    def elements(self, load: Callable[[SSAValue], SSAValue], rank: int) -> SSAValue:
-        """What is combined, as a tile of a `rank`: an operand, or what the steps before make of operands."""
-        tiles = {
-            operand: load_scalar(self.b, self.sources[operand], rank)
-            if self._is_scalar(operand)
-            else load(self.sources[operand])
-            for operand in self.before
-        }
-        return step_tiles(self.b, self.around.before, tiles)[self.op.x]
 
     def reduced(self, x: SSAValue, axis: int) -> SSAValue:
         """Elements combined along an axis, which stays with size 1."""
@@ -185,18 +161,9 @@ class ReduceKernel:
             turn.results = [combination.combine(b, turn.carried[0], y) if start else y]
         return turn.results[0]
 
-    def store(self, y: SSAValue, offsets: Sequence[Index], sizes: Sequence[int], inside: bool) -> None:
-        """Write what the steps after make of a tile of combined elements."""
-        b, y = self.b, self.combination.finish(self.b, y)
-        tiles: dict[SSAValue, SSAValue] = {self.op.y: y}
-        for operand in tile_operands(self.around.after):
-            if operand != self.op.y:
-                source, shape = self.sources[operand], tile_type(y).sizes
-                if self._is_scalar(operand):
-                    tiles[operand] = load_scalar(b, source, len(shape))
-                else:
-                    tiles[operand] = b.load(source, offsets, sizes, None if inside else HARMLESS, shape=shape)
-        b.store(step_tiles(b, self.around.after, tiles)[self.around.result], b.outputs[0], offsets, sizes)
+    def finish(self, y: SSAValue, offsets: Sequence[Index], sizes: Sequence[int], inside: bool) -> None:
+        """Write the results of a tile of combined elements."""
+        self.store(self.combination.finish(self.b, y), offsets, sizes, inside)
 
 
 def _between(op: ReduceOp, around: Around, tiles: ReduceTiles, room: int, most_cores: int, stages: int) -> ReduceKernel:
@@ -219,11 +186,15 @@ def _between(op: ReduceOp, around: Around, tiles: ReduceTiles, room: int, most_c
         run, column = b.times(run, together), b.times(b.minus(columns.parts - 1, column) if ragged else column, size)
 
         def reduced(start: Index) -> SSAValue:
-            place, sizes, fill = (run, start, column), (together, part, size), kernel.fill(even and length % part == 0)
+            place, sizes, fill = (
+                (run, start, column),
+                (together, part, size),
+                kernel.fill(even and length % part == 0),
+            )
             return kernel.reduced(kernel.elements(lambda source: b.load(source, place, sizes, fill), 3), 1)
 
         y = b.reshape(kernel.in_parts(length, part, (together, 1, size), reduced), (together, size))
-        kernel.store(y, (run, column), (together, size), even)
+        kernel.finish(y, (run, column), (together, size), even)
     return kernel
 
 
@@ -240,7 +211,7 @@ def _sixteen_rows(op: ReduceOp, around: Around, tiles: ReduceTiles, most_cores: 
             place, sizes, fill = (row, start), (C0, part), kernel.fill(even and length % part == 0)
             return kernel.reduced(b.transpose(kernel.elements(lambda x: b.load(x, place, sizes, fill), 2)), 0)
 
-        kernel.store(kernel.in_parts(length, part, (1, C0), reduced), (row,), (C0,), even)
+        kernel.finish(kernel.in_parts(length, part, (1, C0), reduced), (row,), (C0,), even)
     return kernel
 
 
@@ -255,7 +226,7 @@ def _one_row(op: ReduceOp, around: Around, tiles: ReduceTiles, most_cores: int, 
         return kernel.reduced(kernel.elements(lambda x: b.load(x, (start,), (part,), fill, shape=shape), 2), 0)
 
     y = kernel.in_parts(length, part, (1, C0), reduced)
-    kernel.store(kernel.combination.reduce(b, y, 1), (0,), (1,), inside=True)
+    kernel.finish(kernel.combination.reduce(b, y, 1), (0,), (1,), inside=True)
     return kernel
 
 
@@ -270,5 +241,5 @@ def _rows_of_fractals(op: ReduceOp, around: Around, room: int, target: Target) -
         x = kernel.elements(lambda source: rows.load_rows(b, source, place), 3)
         columns = kernel.combination.prepare(b, rows.columns(b, x))
         y = kernel.combination.reduce(b, columns, 0)
-        kernel.store(y, place, (1, rows.together), rows.rows % rows.together == 0)
+        kernel.finish(y, place, (1, rows.together), rows.rows % rows.together == 0)
     return kernel

@@ -129,8 +129,10 @@ def a_last_part_that_is_shorter() -> list[Operation]:
 
 @refused("do not fit")
 def a_function_that_needs_room() -> list[Operation]:
-    gelu = UnaryOp(value((20, 480)), "gelu")
-    return [gelu, reduce("sum", gelu.y, ND, (1,))]
+    half = CastOp(value((20, 496), ND, np.float32), f16)
+    total = BinaryOp("add", half.y, value((20, 496)))
+    gelu = UnaryOp(total.y, "gelu")
+    return [half, total, gelu, reduce("sum", gelu.y, ND, (1,))]
 
 
 @refused("spreads in a way")

@@ -60,6 +60,32 @@ func.func @main(%x: tensor<1x20x256xf16>) -> tensor<1x20x1xf16> {
 
 // -----
 
+// Movements take steps while the data is on its way: a slice and a transposition before and after, a concatenation after.
+// CHECK:       %{{.*}} = graph.fusion(%x, %n)
+// CHECK:         graph.slice {{.*}} axis 0 start 16 size 16
+// CHECK-NEXT:    graph.binary mul
+// CHECK:       %{{.*}} = graph.fusion(%x, %z)
+// CHECK:         graph.unary <relu>
+// CHECK-NEXT:    graph.transpose
+// CHECK-NEXT:    graph.binary add
+// CHECK:       %{{.*}} = graph.fusion(%x, %v)
+// CHECK:         graph.concat
+// CHECK-NEXT:    graph.unary <tanh>
+func.func @main(%x: tensor<48x32xf16>, %z: tensor<32x48xf16>) -> (tensor<16x32xf16>, tensor<32x48xf16>, tensor<96x32xf16>) {
+  %n = graph.constant dense<0.125> : tensor<f16>
+  %s = graph.slice %x axis 0 start 16 size 16 : (tensor<48x32xf16>) -> tensor<16x32xf16>
+  %a = graph.binary mul %s, %n : (tensor<16x32xf16>, tensor<f16>) -> tensor<16x32xf16>
+  %r = graph.unary <relu> %x : (tensor<48x32xf16>) -> tensor<48x32xf16>
+  %t = graph.transpose %r perm [1, 0] : (tensor<48x32xf16>) -> tensor<32x48xf16>
+  %b = graph.binary add %t, %z : (tensor<32x48xf16>, tensor<32x48xf16>) -> tensor<32x48xf16>
+  %v = graph.reshape %z : (tensor<32x48xf16>) -> tensor<48x32xf16>
+  %c = graph.concat %x, %v axis 0 : (tensor<48x32xf16>, tensor<48x32xf16>) -> tensor<96x32xf16>
+  %d = graph.unary <tanh> %c : (tensor<96x32xf16>) -> tensor<96x32xf16>
+  func.return %a, %b, %d : tensor<16x32xf16>, tensor<32x48xf16>, tensor<96x32xf16>
+}
+
+// -----
+
 // Left alone: two convolutions in a row, two kernels; a value with users in two groups.
 // CHECK-NOT:   graph.fusion
 func.func @main(%x: tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>>) -> (tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>>, tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>>) {
@@ -170,4 +196,16 @@ func.func @main(%x: tensor<20x32xf16>, %r: tensor<20x33xf16>, %v: tensor<32xf16>
   %t = graph.binary add %x, %v : (tensor<20x32xf16>, tensor<32xf16>) -> tensor<20x32xf16>
   %u = graph.reduce sum %t axes [1] : (tensor<20x32xf16>) -> tensor<20x1xf16>
   func.return %d, %n, %u : tensor<20x32xf16>, tensor<20x1xf16>, tensor<20x1xf16>
+}
+
+// -----
+
+// Left alone: what is moved and read as it lies, too; a step that spreads a row.
+// CHECK-NOT:   graph.fusion
+func.func @main(%x: tensor<32x32xf16>, %w: tensor<32xf16>) -> (tensor<32x32xf16>, tensor<32x32xf16>) {
+  %t = graph.transpose %x perm [1, 0] : (tensor<32x32xf16>) -> tensor<32x32xf16>
+  %a = graph.binary add %t, %x : (tensor<32x32xf16>, tensor<32x32xf16>) -> tensor<32x32xf16>
+  %u = graph.transpose %x perm [1, 0] : (tensor<32x32xf16>) -> tensor<32x32xf16>
+  %b = graph.binary add %u, %w : (tensor<32x32xf16>, tensor<32xf16>) -> tensor<32x32xf16>
+  func.return %a, %b : tensor<32x32xf16>, tensor<32x32xf16>
 }

@@ -161,6 +161,7 @@ GRAPH: tuple[Step | Worklist, ...] = (
     Step("recognise-activations", 2, is_fusion=True),
     Step("channel-shuffle", 1),
     Step("fold-transpose-matmul", 1),
+    Step("hoist-reshape", 1),
     Step("fuse-conv-bn-relu", 3, is_fusion=True),
     Step("fold-conv-bn", 3, is_fusion=True),
     Step("decompose-lrn", 0),

@@ -108,6 +108,7 @@ PASSES: dict[str, str] = {
     "channel-shuffle": "ge.passes.graph.channel_shuffle:ChannelShufflePass",
     "fuse-conv-bn-relu": "ge.passes.graph.fuse_conv_bn_relu:FuseConvBnReluPass",
     "fold-transpose-matmul": "ge.passes.graph.fold_transpose_matmul:FoldTransposeMatmulPass",
+    "hoist-reshape": "ge.passes.graph.hoist_reshape:HoistReshapePass",
     "fold-conv-bn": "ge.passes.graph.fold_conv_bn:FoldConvBnPass",
     "fuse-requantise": "ge.passes.graph.fuse_requantise:FuseRequantisePass",
     "fuse-binary-activation": "ge.passes.graph.fuse_binary_activation:FuseBinaryActivationPass",

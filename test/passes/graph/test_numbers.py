@@ -22,6 +22,7 @@ FUSIONS = [
     "recognise-activations",
     "channel-shuffle",
     "fold-transpose-matmul",
+    "hoist-reshape",
     "fuse-conv-bn-relu",
     "fold-conv-bn",
     "batch-norm-to-conv",
@@ -133,6 +134,18 @@ def heads(m: ModelBuilder) -> None:
     m.output(m.node("LayerNormalization", y, m.weights(32), m.weights(32)))
 
 
+def projections(m: ModelBuilder) -> None:
+    """Products of matrices between reshapes, as Gemm wants them, with residuals of the shape around them."""
+    x = m.input("x", 1, 6, 32)
+    flat, back = m.constant((6, 32), np.int64), m.constant((1, 6, 32), np.int64)
+    y = m.node("Gemm", m.node("Reshape", x, flat), m.weights(32, 32, scale=0.3), m.weights(32))
+    x = m.node("Add", x, m.node("Reshape", y, back))
+    y = m.node(
+        "Relu", m.node("Reshape", m.node("MatMul", x, m.weights(32, 24, scale=0.3)), m.constant((6, 24), np.int64))
+    )
+    m.output(y, x)
+
+
 def rows_apart(m: ModelBuilder) -> None:
     """Queries, keys and values in one product, of sequences that come first, as some exporters write them."""
     x = m.node("Transpose", m.input("x", 1, 6, 32), perm=[1, 0, 2])
@@ -206,6 +219,7 @@ NETWORKS = [
     transformer_mlp,
     attention,
     heads,
+    projections,
     rows_apart,
     windows,
     sound,

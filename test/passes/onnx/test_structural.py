@@ -12,6 +12,7 @@ HERE = Path(__file__).parent
 TEXTS = {
     "eliminate_concat_split": "eliminate-concat-split",
     "eliminate_identity": "eliminate-identity",
+    "eliminate_expand": "eliminate-expand",
     "fold_shape_ops": "fold-shape-ops",
     "fold_splats": "fold-splats",
     "gather_to_slice": "gather-to-slice",

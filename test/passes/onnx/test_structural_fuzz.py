@@ -22,7 +22,7 @@ PASSES = (
     *("infer-shapes", "constant-fold", "fold-shape-ops", "eliminate-identity", "fold-splats", "merge-reshape"),
     *("merge-reshape-into-reduce", "merge-slice", "sink-cast", "sink-transpose", "gather-to-slice"),
     *("merge-slices-to-split", "eliminate-concat-split", "drop-unused-results", "onnx-cse", "merge-constants"),
-    *("onnx-dce",),
+    *("onnx-dce", "eliminate-expand"),
 )
 
 
@@ -74,6 +74,8 @@ class Graph:
         if self.random.random() < 0.4:
             some = [size if self.random.random() < 0.5 else 1 for size in shape]
             other = self.builder.weights(*some[int(self.random.integers(0, len(some) + 1)) :])
+            if self.random.random() < 0.3:
+                other = self.add("Expand", other, self.integers(shape), shape=shape)
         pair = (x, other) if self.random.random() < 0.5 else (other, x)
         self.add(str(self.random.choice(["Add", "Sub", "Mul", "Max"])), *pair, shape=shape)
 

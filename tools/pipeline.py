@@ -12,9 +12,10 @@ import re
 import shlex
 import sys
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cache
 from types import NoneType, UnionType
 from typing import IO, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
@@ -148,13 +149,20 @@ def _needed_options(pass_type: type[ModulePass]) -> list[str]:
 
 def _words(name: str, options: str) -> list[str]:
     """The words of an option text; quotes keep spaces."""
+    if _QUOTING.isdisjoint(options):
+        return options.split()
     try:
         return shlex.split(options)
     except ValueError as error:
         raise GeError("GE2002", f"options of pass '{name}': {error}") from error
 
 
-def pass_options(pass_type: type[ModulePass]) -> dict[str, Any]:
+_QUOTING = frozenset("'\"\\")
+"""What ``shlex`` looks for in a text, character by character."""
+
+
+@cache
+def pass_options(pass_type: type[ModulePass]) -> Mapping[str, Any]:
     """The options of a pass: field name -> type."""
     types = get_type_hints(pass_type)
     return {field.name: types[field.name] for field in dataclasses.fields(pass_type) if field.init}

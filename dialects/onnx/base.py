@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABCMeta
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -39,7 +40,17 @@ class RegionGroup:
         return self.name if self.count is None else f"{self.name}[{self.count}]"
 
 
-class OnnxOp(IRDLOperation):
+class _PlainClass(ABCMeta):
+    """Classes that nothing but their own objects are instances of.
+
+    xDSL's are abstract base classes: Python asks in two further calls whether somebody has registered another class as
+    theirs, each time that an object is not of exactly the class asked for.
+    """
+
+    __instancecheck__ = type.__instancecheck__
+
+
+class OnnxOp(IRDLOperation, metaclass=_PlainClass):
     """Any operator; the base of all operations of the dialect. See the module docstring."""
 
     inputs = var_operand_def()

@@ -24,7 +24,7 @@ from typing import Any, Generic, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.traits import ConstantLike
 from xdsl.utils.exceptions import DiagnosticException
 
@@ -84,9 +84,9 @@ class RewriteRule(Generic[OpT]):
     def __call__(self, op: OpT) -> bool:
         return self.function(op)
 
-    def compiled(self) -> RewriteRule[OpT]:
-        """The rule with its fastest function."""
-        return self if self.compile is None else dataclasses.replace(self, function=self.compile(), compile=None)
+    def compiled(self) -> Callable[[OpT], bool]:
+        """The fastest function of the rule."""
+        return self.function if self.compile is None else self.compile()
 
     def may_apply(self, present: set[type[Operation]]) -> bool:
         """Whether it may apply somewhere in a module that has operations of certain types."""
@@ -98,14 +98,14 @@ class RewriteRule(Generic[OpT]):
             return [self]
         return [dataclasses.replace(part, owner=self.owner, guard=self.guard) for part in self.parts()]
 
-    def guarded(self, must_stay: Callable[[Operation], bool]) -> RewriteRule[OpT]:
-        """The rule, not applied to operations that must stay."""
-        function = self.function
 
-        def guarded(op: OpT) -> bool:
-            return not must_stay(op) and function(op)
+def _guarded(function: Callable[[OpT], bool], must_stay: Callable[[Operation], bool]) -> Callable[[OpT], bool]:
+    """The function of a rule, not applied to operations that must stay."""
 
-        return dataclasses.replace(self, function=guarded, guard=None)
+    def guarded(op: OpT) -> bool:
+        return not must_stay(op) and function(op)
+
+    return guarded
 
 
 def rewrite_rule(*op_types: type[OpT]) -> Callable[[Callable[[OpT], bool]], RewriteRule[OpT]]:
@@ -158,6 +158,11 @@ def replace_value(old: SSAValue, new: SSAValue | None) -> None:
     old.replace_all_uses_with(new)
 
 
+def give_type(value: SSAValue, type: Attribute) -> None:
+    """Give a value another type. It stays the value that it is: xDSL would make another and visit all uses."""
+    vars(value)["_type"] = type
+
+
 def erase_if_unused(op: Operation) -> bool:
     """Erase an operation whose results have no uses. Whether it did."""
     if any(result.uses for result in op.results):
@@ -196,7 +201,7 @@ def apply_rules(root: Operation, rules: Iterable[RewriteRule[Any]], *, max_rewri
     if log is not None and log.watcher is not None:
         log.watcher.settle()
     chosen = [rule for rule in rules if log is None or log.switches.allow_rule(rule.name, rule.owner, running_pass())]
-    budget = _Budget(max(1000, 16 * sum(1 for _ in root.walk())) if max_rewrites is None else max_rewrites)
+    budget = _Budget(max_rewrites)
     while _sweep(chosen, root, budget):
         pass
     if log is not None and log.explain:
@@ -207,16 +212,21 @@ def apply_rules(root: Operation, rules: Iterable[RewriteRule[Any]], *, max_rewri
 class _Budget:
     """How many changes may be made, and which rules made the last ones."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int | None) -> None:
         self.limit = limit
         self.used = 0
         self._recent: deque[RewriteRule[Any]] = deque(maxlen=8)
+
+    def start(self, operations: int) -> None:
+        """Set the limit for a module of so many operations, unless it is given."""
+        if self.limit is None:
+            self.limit = max(1000, 16 * operations)
 
     def spend(self, rule: RewriteRule[Any], op: Operation) -> None:
         """Count a change of ``op``. Raises GE3005 beyond the limit."""
         self.used += 1
         self._recent.append(rule)
-        if self.used > self.limit:
+        if self.limit is not None and self.used > self.limit:
             names = sorted({each.name for each in self._recent})
             rules = (
                 f"rules {', '.join(map(repr, names))} still apply" if names[1:] else f"rule {names[0]!r} still applies"
@@ -224,27 +234,30 @@ class _Budget:
             raise GeError("GE3005", f"{rules} after {self.limit} changes", where(op))
 
 
-def _by_type(
-    rules: Iterable[RewriteRule[Any]], present: set[type[Operation]]
-) -> dict[type[Operation], list[RewriteRule[Any]]]:
+_Ready: TypeAlias = "tuple[RewriteRule[Any], Callable[[Any], bool]]"
+"""A rule, and the function to try."""
+
+
+def _by_type(rules: Iterable[RewriteRule[Any]], present: set[type[Operation]]) -> dict[type[Operation], list[_Ready]]:
     """The rules of each operation type that may apply, given the types that are ``present``."""
-    table: dict[type[Operation], list[RewriteRule[Any]]] = {}
+    table: dict[type[Operation], list[_Ready]] = {}
     questions: dict[Guard, Callable[[Operation], bool]] = {}
     written_out = (part for rule in rules if rule.may_apply(present) for part in rule.expanded())
     for rule in written_out:
         if not rule.may_apply(present) or present.isdisjoint(rule.op_types):
             continue
-        compiled = rule.compiled()
+        function = rule.compiled()
         if rule.guard is not None and not present.isdisjoint(rule.guard.about):
-            compiled = compiled.guarded(questions.setdefault(rule.guard, rule.guard.start()))
+            function = _guarded(function, questions.setdefault(rule.guard, rule.guard.start()))
         for op_type in rule.op_types:
-            table.setdefault(op_type, []).append(compiled)
+            table.setdefault(op_type, []).append((rule, function))
     return table
 
 
 def _sweep(rules: Sequence[RewriteRule[Any]], root: Operation, budget: _Budget) -> bool:
     """Visit all operations, and what changes bring about, until none is left to visit. Whether there were changes."""
     ops = list(root.walk())
+    budget.start(len(ops))
     table = _by_type(rules, set(map(type, ops)))
     worklist = deque(op for op in ops if type(op) in table)
     used = budget.used
@@ -261,15 +274,13 @@ def _sweep(rules: Sequence[RewriteRule[Any]], root: Operation, budget: _Budget) 
     return budget.used > used
 
 
-def _first_that_applies(
-    op: Operation, rules: Sequence[RewriteRule[Any]], log: RewriteLog | None
-) -> RewriteRule[Any] | None:
+def _first_that_applies(op: Operation, rules: Sequence[_Ready], log: RewriteLog | None) -> RewriteRule[Any] | None:
     """Try rules on an operation, in order, until one changes something. What a rule raises names it and the node."""
     if log is not None:
         return _first_logged(op, rules, log)
-    for rule in rules:
+    for rule, function in rules:
         try:
-            if rule.function(op):
+            if function(op):
                 return rule
         except (GeError, DiagnosticException, RecursionError):
             raise
@@ -278,7 +289,7 @@ def _first_that_applies(
     return None
 
 
-def _first_logged(op: Operation, rules: Sequence[RewriteRule[Any]], log: RewriteLog) -> RewriteRule[Any] | None:
+def _first_logged(op: Operation, rules: Sequence[_Ready], log: RewriteLog) -> RewriteRule[Any] | None:
     """The same under observation. A rule that reports a fusion is counted under the name that it reports."""
     reported = len(log.fusions)
     log.in_driver = True

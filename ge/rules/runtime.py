@@ -114,15 +114,27 @@ def rounded(data: Data, code: str) -> Array:
             array = array.astype(np.int64)
         return array.astype(element)
     result = array.astype(element)
-    back = result.astype(np.float64)
-    if array.size == 1:
-        given, kept = array.item(), back.item()
-        if math.isfinite(given) != math.isfinite(kept) or (abs(kept) < _SMALLEST[code] and given != 0):
-            raise ValueError("the constant is out of range of its type")
-        return result
-    if (np.isfinite(array) != np.isfinite(back)).any() or ((np.abs(back) < _SMALLEST[code]) & (array != 0)).any():
+    if not (_one_fits if array.size == 1 else _all_fit)(array, result, _SMALLEST[code]):
         raise ValueError("the constant is out of range of its type")
     return result
+
+
+def _one_fits(given: Array, kept: Array, smallest: float) -> bool:
+    """The same as :func:`_all_fit`, of one number."""
+    before, after = given.item(), float(kept.item())
+    return math.isfinite(before) == math.isfinite(after) and (abs(after) >= smallest or before == 0)
+
+
+def _all_fit(given: Array, kept: Array, smallest: float) -> bool:
+    """Whether a type keeps what is finite finite, and what is not zero at least as large as its smallest normal number.
+
+    What is not kept so is rare, so that the numbers before are hardly ever looked at.
+    """
+    finite = np.isfinite(kept)
+    if not finite.all() and (finite != np.isfinite(given)).any():
+        return False
+    small = np.abs(kept) < kept.dtype.type(smallest)
+    return not (small.any() and (given[small] != 0).any())
 
 
 _SMALLEST = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}

@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 from ge.dialects.onnx import Constant, OnnxOp
 from ge.ir.rewriting import permit, replace
 from ge.passes.onnx.building import can_stand_for
+from ge.passes.onnx.onnx_cse import Computation
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,6 @@ def _merge(block: Block, first: MutableMapping[Hashable, OnnxOp]) -> None:
             _merge(region.block, ChainMap({}, first))
         if not isinstance(op, Constant):
             continue
-        known = first.setdefault((op.attributes["value"], op.results[0].type), op)
+        known = first.setdefault(Computation(op), op)
         if known is not op and can_stand_for(known.results[0], op.results[0]) and permit("merge-constants", op):
             replace(op, [], known.results)

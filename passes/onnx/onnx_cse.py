@@ -41,6 +41,24 @@ class OnnxCsePass(ModulePass):
                 merge_equal(function.body.block, {})
 
 
+class Computation:
+    """What an operation computes: equal to that of another with equal operands, attributes, result types and graphs.
+
+    Nearly all operations differ in what is quickly hashed: their operators and operands, or the elements of constants.
+    """
+
+    def __init__(self, op: Operation) -> None:
+        self.op = op
+        value = op.attributes.get("value")
+        self._hash = hash((op.name, *op.operands, getattr(value, "data", value)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, Computation) and _key(self.op, {}) == _key(other.op, {}))
+
+
 def merge_equal(block: Block, first: MutableMapping[Hashable, OnnxOp]) -> None:
     """Merge equal operations of a block, in program order, so that users of merged values can merge in turn.
 
@@ -53,7 +71,7 @@ def merge_equal(block: Block, first: MutableMapping[Hashable, OnnxOp]) -> None:
             continue
         if op.regions and any(isinstance(inner, Custom) for inner in op.walk()):
             continue
-        known = first.setdefault(_key(op, {}), op)
+        known = first.setdefault(Computation(op), op)
         if known is op or not all_can_stand_for(known.results, op.results):
             continue
         if permit("onnx-cse", op):

@@ -86,7 +86,7 @@ def fold_batch_norm(op: OnnxOp, rule: str) -> bool:
     weights, bias = arrays
     factor, shift = _affine_of(norm)
     with np.errstate(all="ignore"):  # what is not finite is looked for below
-        new_weights = round_to_type(_scaled_filters(op, weights, factor), weights.dtype)
+        new_weights = _scaled_filters(op, weights, factor)
         new_bias = round_to_type(shift if bias is None else shift + factor * bias.astype(np.float64), weights.dtype)
     if not (np.isfinite(new_weights).all() and np.isfinite(new_bias).all()):
         report.missed(rule, norm, "the folded weights are not finite")
@@ -134,8 +134,8 @@ def _filters(op: OnnxOp, weights: Array) -> int:
     return weights.shape[0] if op.op_type == "Conv" else weights.shape[1] * op.attribute("group")
 
 
-def _scaled_filters(op: OnnxOp, weights: Array, factor: Vector) -> Vector:
-    """The weights with each filter multiplied by its factor."""
+def _scaled_filters(op: OnnxOp, weights: Array, factor: Vector) -> Array:
+    """The weights with each filter multiplied by its factor, in float64 and then rounded once."""
     spatial = (1,) * (weights.ndim - 2)
     if op.op_type == "Conv":
         scale = factor.reshape(-1, 1, *spatial)
@@ -144,7 +144,10 @@ def _scaled_filters(op: OnnxOp, weights: Array, factor: Vector) -> Vector:
         scale = np.repeat(factor.reshape(groups, -1), weights.shape[0] // groups, axis=0).reshape(
             *weights.shape[:2], *spatial
         )
-    return weights.astype(np.float64) * scale
+    if weights.dtype == np.float16:
+        return round_to_type(weights.astype(np.float64) * scale, weights.dtype)
+    scaled = np.empty(weights.shape, weights.dtype)
+    return np.multiply(weights, scale, out=scaled, dtype=np.float64, casting="same_kind")  # a few elements at a time
 
 
 def _replace(op: OnnxOp, norm: OnnxOp, weights: Array, bias: Array) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
+from functools import cache
 from typing import Any
 
 from ge.ir.errors import GeError
@@ -37,9 +39,15 @@ class SimplifyPass(RulePass):
         return [rule for rule in rules if rule.name not in self.off]
 
 
-def _rules_of(name: str) -> list[RewriteRule[Any]]:
+def _rules_of(name: str) -> Sequence[RewriteRule[Any]]:
     load = registry().passes.get(name)
     pass_type = None if load is None else load()
     if pass_type is None or not issubclass(pass_type, RulePass):
         raise GeError("GE2002", f"pass 'simplify': '{name}' is no pass that consists of rules")
+    return _own_rules(pass_type)
+
+
+@cache
+def _own_rules(pass_type: type[RulePass]) -> Sequence[RewriteRule[Any]]:
+    """The rules of a pass without options, which are the same each time."""
     return pass_type().own_rules()

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeAlias
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, OpResult, SSAValue
-from xdsl.rewriter import Rewriter
 
 from ge.dialects.onnx.base import OnnxOp
 from ge.dialects.onnx.custom import Call, Custom
@@ -28,6 +27,7 @@ from ge.dialects.onnx.types import ABSENT
 from ge.ir.errors import GeError
 from ge.ir.functions import body_of
 from ge.ir.locations import where
+from ge.ir.rewriting import give_type
 from ge.maths.symbols import Expression, symbol
 
 logger = logging.getLogger("ge.shapes")
@@ -379,13 +379,13 @@ def write_types(function: FuncOp, inference: Inference) -> None:
 
 
 def _write_block(block: Block, inference: Inference) -> None:
-    for argument in list(block.args):
+    for argument in block.args:
         _write(argument, inference)
     for op in block.ops:
         for region in op.regions:
             _write_block(region.block, inference)
         if isinstance(op, OnnxOp) and not isinstance(op, Constant):
-            for result in list(op.results):
+            for result in op.results:
                 _write(result, inference)
 
 
@@ -397,9 +397,5 @@ def _write(value: SSAValue, inference: Inference) -> None:
     before = value_of_type(value.type) if isinstance(value, OpResult) else UNKNOWN_VALUE
     type = type_of_value(refine(known.value, before))
     if type != value.type:
-        hint = value.name_hint
-        changed = Rewriter.replace_value_with_new_type(value, type)
-        changed.name_hint = hint
-        inference.known[changed] = inference.known.pop(value)
-        value = changed
+        give_type(value, type)
     inference.written[value] = known

@@ -9,7 +9,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ge.targets.ascend.om.container import partition_name
 from ge.targets.ascend.om.file import OmFile
 from ge.targets.ascend.om.proto import ge_ir_pb2 as ir
 from ge.tools.om_inspection import descriptor
@@ -53,8 +52,7 @@ def _entries(
 def _partitions(a: OmFile, b: OmFile) -> Iterator[str]:
     if a.size != b.size:
         yield f"file: {a.size} bytes, {b.size} bytes"
-    parts = [{partition_name(kind): part for kind, part in file.container.partitions.items()} for file in (a, b)]
-    yield from _entries("partition", parts[0], parts[1], _bytes)
+    yield from _entries("partition", a.partitions, b.partitions, _bytes)
 
 
 def _bytes(a: memoryview, b: memoryview) -> Iterator[str]:

@@ -58,11 +58,11 @@ def partitions(file: OmFile) -> list[dict[str, Any]]:
     for container in (file.container, *file.parts):
         rows.append({"name": "partition table", "offset": container.start, "size": container.table_bytes})
         end = container.start + container.table_bytes
-        for kind, offset in container.offsets.items():
-            if offset > end:
-                rows.append({"name": GAP, "offset": end, "size": offset - end})
-            end = offset + container.partitions[kind].nbytes
-            rows.append({"name": partition_name(kind), "offset": offset, "size": end - offset})
+        for each in container.entries:
+            if each.gap:
+                rows.append({"name": GAP, "offset": end, "size": each.gap})
+            rows.append({"name": partition_name(each.kind), "offset": each.offset, "size": each.data.nbytes})
+            end = each.offset + each.data.nbytes
         if container.tail:
             rows.append({"name": GAP, "offset": end, "size": container.tail})
     return rows

@@ -23,6 +23,9 @@ from ge.ir.attributes import WeightsAttr
 MAX_GAP = 4096
 """The most zero bytes that align a partition: a page. Offsets further apart are those of a damaged table."""
 
+SUBMODEL = "FLOW_SUBMODEL"
+"""The type of partition of which a container may have several: the models of a flow."""
+
 
 @irdl_op_definition
 class BinaryOp(IRDLOperation):
@@ -129,7 +132,7 @@ class ContainerOp(IRDLOperation):
     def verify_(self) -> None:
         _check_gap(self.tail)
         _only(self.body, PartitionOp, KernelStoreOp)
-        _all_different(op.kind.data for op in self.partitions)
+        _all_different(op.kind.data for op in self.partitions if op.kind.data != SUBMODEL)
 
 
 @irdl_op_definition

@@ -439,12 +439,12 @@ _OM_FILE: dict[str, ErrorKind] = {
     ),
     "GE5003": ErrorKind(
         "partition table of the OM file is wrong",
-        "The partitions must be of different types, in the order of the table; only zero bytes, at most 4096, may align one.",
+        "Partitions are of different types, in the order of the table, with at most 4096 zero bytes in between.",
         "Copy the file again, or compile the model again.",
     ),
     "GE5004": ErrorKind(
         "kind of OM file is not supported",
-        "Encrypted files and files of several models (dynamic shapes, flow, bundle, phone) have other layouts.",
+        "Encrypted, bundle and phone files have other layouts; those of several models (dynamic, flow) do not run.",
         "Compile the model with ge-compiler.",
     ),
     "GE5005": ErrorKind(

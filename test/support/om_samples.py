@@ -128,6 +128,12 @@ def with_tail(size: int) -> bytes:
     return patched(data[:256], 184, struct.pack("<Q", len(data) - 256 + size)) + data[256:] + bytes(size)
 
 
+def flow(*more: Part) -> bytes:
+    """A flow of two models, each an OM file in a partition of its own; without a model, a partition of the graph."""
+    models: list[Part] = [(PartitionType.FLOW_SUBMODEL, packed(parts_of(model()), wide=wide)) for wide in (True, False)]
+    return patched(packed([*parts_of(model()), (PartitionType.FLOW_MODEL, b"flow"), *models, *more]), 82, b"\3")
+
+
 def joined(count: int) -> bytes:
     """A file for dynamic shapes: the model, and parts of it that are models, each with a table and partitions."""
     single = packed(parts_of(model()))
@@ -262,6 +268,10 @@ SAMPLES: dict[str, tuple[bytes, str | list[str]]] = {
     "too many zero bytes at the end": (with_tail(4097), "GE5003"),
     "other magic": (patched(_GOOD, 0, b"DOMI"), "GE5001"),
     "cut off": (_GOOD[:-1], "GE5002"),
+    "flow of models": (flow(), []),
+    "two partitions of a type in a flow of models": (flow((2, b"")), "GE5003"),
+    "models of a flow in a single model": (patched(flow(), 82, b"\0"), "GE5003"),
+    "model type bundle": (patched(_GOOD, 82, b"\x05"), "GE5004"),
     "encrypted": (patched(_GOOD, 80, b"\x01"), "GE5004"),
     "three models, two missing": (patched(_GOOD, 156, struct.pack("<I", 3)), "GE5002"),
     "too many models": (patched(_GOOD, 156, struct.pack("<I", 5000)), "GE5004"),

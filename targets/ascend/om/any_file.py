@@ -25,6 +25,7 @@ from ge.targets.ascend.om.container import (
     HEADER_BYTES,
     Container,
     Header,
+    Partition,
     PartitionType,
     pack_header,
     pack_table,
@@ -93,19 +94,17 @@ class _Reader:
 
     def container(self, container: Container) -> ContainerOp:
         """A table with its partitions."""
-        offsets = container.offsets
-        partitions = [
-            self.partition(kind, data, offsets[kind], gap)
-            for (kind, data), gap in zip(container.partitions.items(), container.gaps, strict=True)
-        ]
+        entries = container.entries
+        partitions = [self.partition(each) for each in entries]
         table = self.view[container.start : container.start + container.table_bytes]
-        sizes = [data.nbytes for data in container.partitions.values()]
-        derived = memoryview(pack_table([*container.partitions], sizes, container.is_wide, container.gaps))
+        kinds, sizes = [each.kind for each in entries], [each.data.nbytes for each in entries]
+        derived = memoryview(pack_table(kinds, sizes, container.is_wide, [each.gap for each in entries]))
         other = None if table == derived else self.weights(container.start, table)
         return ContainerOp(partitions, other, container.tail)
 
-    def partition(self, kind: int, data: memoryview, offset: int, gap: int) -> PartitionOp | KernelStoreOp:
-        """A partition that begins at ``offset`` of the file, behind ``gap`` bytes that align it."""
+    def partition(self, partition: Partition) -> PartitionOp | KernelStoreOp:
+        """A partition as an operation."""
+        kind, offset, gap, data = partition
         name = _kind_name(kind)
         if kind in _STORES and (kernels := self.kernels(data, offset)) is not None:
             return KernelStoreOp(name, kernels, gap)

@@ -17,6 +17,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import IntEnum
+from functools import cached_property
 from typing import NamedTuple
 
 from typing_extensions import Buffer
@@ -62,7 +63,10 @@ HEADER_BYTES = _HEADER.size
 _NAME_BYTES = 31
 """Bytes of the model name in the header; one more is the terminating zero."""
 _SINGLE_MODEL_TYPES = (0, 1)
-"""Model types (IR model, standard) that hold one model; tiny, flow, lite and bundle files are laid out differently."""
+"""Model types (IR model, standard) that hold one model."""
+_FLOW = 3
+"""The model type of a flow of models: a graph, what connects them, and each of the models as an OM file inside. Tiny,
+lite and bundle files are laid out differently."""
 _MAX_PARTITIONS = 32
 _MAX_MODELS = 4096
 _NARROW_LIMIT = 1 << 32
@@ -98,37 +102,48 @@ def partition_name(kind: int) -> str:
     return PartitionType(kind).name if kind in set(PartitionType) else f"partition {kind}"
 
 
+class Partition(NamedTuple):
+    """A partition: its type number, where it begins in the file, the zero bytes in front of it, and its bytes."""
+
+    kind: int
+    offset: int
+    gap: int
+    data: memoryview
+
+
 @dataclass(frozen=True)
 class Container:
-    """An OM file taken apart: its model name and its partitions by type number."""
+    """An OM file taken apart: its model name and its partitions."""
 
     name: str
-    partitions: Mapping[int, memoryview]
+    entries: tuple[Partition, ...]
+    """All partitions, in file order."""
     header: Header
     is_wide: bool
     """Whether the partition table has 64-bit entries."""
     start: int
     """Where the partition table begins in the file."""
-    gaps: tuple[int, ...]
-    """For each partition the zero bytes in front of it."""
     tail: int = 0
     """Zero bytes behind the last partition."""
+
+    @cached_property
+    def partitions(self) -> Mapping[int, memoryview]:
+        """The partitions by type number, in file order; the first of those that there are several of."""
+        found: dict[int, memoryview] = {}
+        for each in self.entries:
+            found.setdefault(each.kind, each.data)
+        return found
 
     @property
     def table_bytes(self) -> int:
         """The size of the partition table."""
         head, entry = _table_form(self.is_wide)
-        return head + entry.size * len(self.partitions)
+        return head + entry.size * len(self.entries)
 
     @property
     def offsets(self) -> Mapping[int, int]:
-        """Where each partition begins in the file, in file order."""
-        found: dict[int, int] = {}
-        end = self.start + self.table_bytes
-        for (kind, part), gap in zip(self.partitions.items(), self.gaps, strict=True):
-            found[kind] = end + gap
-            end += gap + part.nbytes
-        return found
+        """Where each of these begins in the file."""
+        return {each.kind: each.offset for each in reversed(self.entries)}
 
     def partition(self, kind: PartitionType) -> memoryview:
         """The bytes of a partition; no bytes when the file does not have it."""
@@ -187,6 +202,8 @@ def pack_table(kinds: Sequence[int], sizes: Sequence[int], wide: bool, gaps: Seq
 def read_container(data: Buffer, where: str) -> Container:
     """Take an OM file of one model apart. `where` names it in errors. Raises GE5001, GE5002, GE5003 or GE5004."""
     header, wide = _read_header(memoryview(data).cast("B"), where)
+    if header.model_type not in _SINGLE_MODEL_TYPES:
+        raise GeError("GE5004", f"the file is of model type {header.model_type}, not a single model", where)
     if _model_count(header) > 1:
         raise GeError("GE5004", f"the file holds {header.model_count} models", where)
     return _read_models(data, header, wide, where)[0]
@@ -213,6 +230,7 @@ def _read_header(view: memoryview, where: str) -> tuple[Header, bool]:
     found = view.nbytes - _HEADER.size
     wide = header.model_length == found if header.version == OLD_VERSION else header.model_length != 0
     announced = header.model_length if wide else header.length
+    wide |= header.model_type == _FLOW
     if announced != found:
         raise GeError("GE5002", f"the header announces {announced} bytes after it, the file has {found}", where)
     return header, wide
@@ -229,9 +247,9 @@ def _read_models(data: Buffer, header: Header, wide: bool, where: str) -> list[C
     containers: list[Container] = []
     start = _HEADER.size
     for _ in range(_model_count(header)):
-        partitions, gaps, size = _read_partitions(view[start:], wide, where)
-        containers.append(Container(name, partitions, header, wide, start, gaps))
-        start += size
+        entries, end = _read_partitions(view, start, header, wide, where)
+        containers.append(Container(name, entries, header, wide, start))
+        start = end
     if not _is_gap(view[start:]):
         raise GeError("GE5003", f"{view.nbytes - start} bytes belong to no partition", where)
     return [*containers[:-1], replace(containers[-1], tail=view.nbytes - start)]
@@ -248,36 +266,39 @@ def _check_kind(header: Header, where: str) -> None:
         raise GeError("GE5004", f"the header has {header.header_size} bytes and version {header.version:#x}", where)
     if header.is_encrypted:
         raise GeError("GE5004", "the file is encrypted", where)
-    if header.model_type not in _SINGLE_MODEL_TYPES:
-        raise GeError("GE5004", f"the file is of model type {header.model_type}, not a single model", where)
+    if header.model_type not in (*_SINGLE_MODEL_TYPES, _FLOW):
+        raise GeError("GE5004", f"the file is of model type {header.model_type}, which is laid out differently", where)
     if header.version != OLD_VERSION and header.model_count > _MAX_MODELS:
         raise GeError("GE5004", f"the file announces {header.model_count} models", where)
 
 
-def _read_partitions(payload: memoryview, wide: bool, where: str) -> tuple[dict[int, memoryview], tuple[int, ...], int]:
-    """The partitions behind a table, the bytes in front of each that align it, and how many bytes all take."""
+def _read_partitions(
+    view: memoryview, start: int, header: Header, wide: bool, where: str
+) -> tuple[tuple[Partition, ...], int]:
+    """The partitions behind a table that begins at ``start`` of the file, and where the last one ends."""
     head, entry = _table_form(wide)
-    if payload.nbytes < head:
+    if view.nbytes < start + head:
         raise GeError("GE5002", "the file ends inside its partition table", where)
-    (count,) = struct.unpack_from("<I", payload)
-    if not 1 <= count <= _MAX_PARTITIONS:
+    (count,) = struct.unpack_from("<I", view, start)
+    if not 1 <= count <= (_MAX_MODELS if header.model_type == _FLOW else _MAX_PARTITIONS):
         raise GeError("GE5003", f"the partition table announces {count} partitions", where)
-    start = head + count * entry.size
-    if payload.nbytes < start:
+    base = start + head + count * entry.size
+    if view.nbytes < base:
         raise GeError("GE5002", "the file ends inside its partition table", where)
-    partitions: dict[int, memoryview] = {}
-    gaps: list[int] = []
-    end = start
-    for kind, offset, size in entry.iter_unpack(payload[head:start]):
-        if kind in partitions:
+    entries: list[Partition] = []
+    kinds: set[int] = set()
+    end = base
+    for kind, offset, size in entry.iter_unpack(view[start + head : base]):
+        if kind in kinds and not (header.model_type == _FLOW and kind == PartitionType.FLOW_SUBMODEL):
             raise GeError("GE5003", f"partition type {kind} occurs twice", where)
-        if start + offset < end or not _is_gap(payload[end : start + offset]):
-            raise GeError("GE5003", f"partition type {kind} begins at {offset}, not at {end - start}", where)
-        if start + offset + size > payload.nbytes:
+        begin = base + offset
+        if begin < end or not _is_gap(view[end:begin]):
+            raise GeError("GE5003", f"partition type {kind} begins at {offset}, not at {end - base}", where)
+        if begin + size > view.nbytes:
             raise GeError("GE5002", f"partition type {kind} ends after the end of the file", where)
-        gaps.append(start + offset - end)
-        end = start + offset + size
-        partitions[kind] = payload[start + offset : end]
-    if PartitionType.MODEL_DEF not in partitions:
+        kinds.add(kind)
+        entries.append(Partition(kind, begin, begin - end, view[begin : begin + size]))
+        end = begin + size
+    if PartitionType.MODEL_DEF not in kinds:
         raise GeError("GE5003", "the file has no model definition", where)
-    return partitions, tuple(gaps), end
+    return tuple(entries), end

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ge.ir.errors import GeError
 from ge.ir.weights import map_file
-from ge.targets.ascend.om.container import Container, PartitionType, read_containers
+from ge.targets.ascend.om.container import Container, PartitionType, partition_name, read_containers
 from ge.targets.ascend.om.conventions import KERNEL_NAME, NODE_NAMES, PRODUCER
 from ge.targets.ascend.om.external_weights import weights_of
 from ge.targets.ascend.om.inout_info import InOutInfo, read_inout_info
@@ -57,6 +57,17 @@ class OmFile:
     def is_ours(self) -> bool:
         """Whether this compiler wrote the file, so that it can run it and show its kernels."""
         return self.definition.custom_version.startswith(PRODUCER)
+
+    @property
+    def partitions(self) -> Mapping[str, memoryview]:
+        """All partitions by name, in file order; each with a name that was there before has a number: `MODEL_DEF 2`."""
+        found: dict[str, memoryview] = {}
+        counts: Counter[str] = Counter()
+        for each in (each for container in (self.container, *self.parts) for each in container.entries):
+            name = partition_name(each.kind)
+            counts[name] += 1
+            found[f"{name} {counts[name]}" if counts[name] > 1 else name] = each.data
+        return found
 
     @property
     def operators(self) -> Sequence[ir.OpDef]:

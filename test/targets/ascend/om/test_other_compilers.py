@@ -16,6 +16,7 @@ from ge.targets.ascend.om.file import OmFile
 from ge.targets.ascend.om.reader import read_model
 from ge.tools import ge_compiler, ge_run, ge_translate
 from ge.tools.ge_om import run
+from ge.tools.om_difference import differences
 from ge.tools.om_inspection import om_facts
 
 
@@ -110,3 +111,15 @@ def test_what_aligns_partitions_is_shown(name: str, tmp_path: Path) -> None:
     ends = [part["offset"] + part["size"] for part in facts["partitions"]]
     assert [part["offset"] for part in facts["partitions"]] == [0, *ends[:-1]] and ends[-1] == facts["size"]
     assert any(part["name"] == "(zero bytes)" for part in facts["partitions"])
+
+
+@pytest.mark.parametrize("name", ["three models", "flow of models"])
+def test_a_difference_in_any_of_several_models_is_found(name: str, tmp_path: Path) -> None:
+    """The last one has another byte at its end."""
+    data = SAMPLES[name][0]
+    paths = [tmp_path / "a.om", tmp_path / "b.om"]
+    for path, content in zip(paths, (data, data[:-1] + bytes([data[-1] ^ 1])), strict=True):
+        path.write_bytes(content)
+    (found,) = differences(*map(OmFile.open, paths))
+    last = "TASK_INFO 3" if name == "three models" else "FLOW_SUBMODEL 2"
+    assert found.startswith(f"partition '{last}': ") and found.endswith("other content")

@@ -57,6 +57,9 @@ def stored(operand: SSAValue, known: dict[SSAValue, Array]) -> Array:
     return array_of(owner.value, stored_type(tensor(operand))) if isinstance(owner, ConstantOp) else known[operand]
 
 
+OperandOf = Callable[[SSAValue, np.random.Generator], Array]
+"""Numbers for an operand, in storage order."""
+
 Run = Callable[[KernelOp, Sequence[Array]], Array]
 
 
@@ -87,12 +90,14 @@ def bits(array: Array) -> Array:
     return np.where(np.isnan(array), np.nan, array).reshape(-1).view(f"u{array.dtype.itemsize}")
 
 
-def check_bits(steps: list[Operation], target: Target, run: Run, seed: int = 0) -> Outlined:
+def check_bits(
+    steps: list[Operation], target: Target, run: Run, seed: int = 0, operand_of: OperandOf = hostile
+) -> Outlined:
     """A fusion and its operations alone give the same bits, pad lanes included."""
     Block(list(steps))
     assert fusion_obstacle(steps, target.ub) is None
     random = np.random.default_rng(seed)
-    known = {operand: hostile(operand, random) for operand in outside_operands(steps)}
+    known = {operand: operand_of(operand, random) for operand in outside_operands(steps)}
     want = results(steps, known, target, run)
     fusion = make_fusion(Around.of(steps).steps)
     outlined = LOWERINGS[type(fusion)](fusion, target)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import Float16Type, Float32Type, FloatAttr, TensorType, f32, i8, i32
+from xdsl.dialects.builtin import Float16Type, Float32Type, FloatAttr, IntegerType, TensorType, f16, f32, i8, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
@@ -22,6 +22,13 @@ from ge.dialects.graph.shapes import Shape
 from ge.ir.attributes import EIGHT_BITS, layout_of, ui8, with_layout
 
 ZERO = int_attr(0)
+
+Scale = FloatAttr.constr(f32)
+"""Constraint of a property that is a scale."""
+
+
+def _scale_attr(value: float) -> FloatAttr:
+    return FloatAttr(value, f32)
 
 
 class IntegerOp(TensorOp):
@@ -48,8 +55,9 @@ def _check_number(number: int, element: Attribute, what: str) -> None:
         raise VerifyException(f"{what} {number} is not a number of {element}")
 
 
-def _check_products(x: SSAValue, w: SSAValue, bias: SSAValue, scale: SSAValue, y: SSAValue) -> None:
-    _check(x, *EIGHT_BITS)
+def _check_products(x: SSAValue | None, w: SSAValue, bias: SSAValue, scale: SSAValue, y: SSAValue) -> None:
+    if x is not None:
+        _check(x, *EIGHT_BITS)
     _check(w, i8)
     _check(bias, i32)
     _check(scale, f32)
@@ -64,6 +72,9 @@ class IntegerConv2DOp(IntegerOp):
     `x` is [N, C, H, W] of i8 or ui8 and padded with `padding`, `w` [O, I, kh, kw] of i8, `bias` [O] of i32 with what
     the zero point of `x` adds, `scale` [O] of f32; groups are those of `graph.conv2d`. `y` is i8 or ui8; where it is
     f16 or f32, nothing is added and it is rounded to that only.
+
+    With `x_scale` and `x_type`, `x` is f16 or f32 and quantised to that type when it is read; `padding` is its zero
+    point then.
     """
 
     name = "graph.integer_conv2d"
@@ -81,11 +92,14 @@ class IntegerConv2DOp(IntegerOp):
     padding = prop_def(Int, default_value=ZERO)
     zero_point = prop_def(Int, default_value=ZERO)
     activation = opt_prop_def(ActivationAttr)
+    x_scale = opt_prop_def(Scale)
+    x_type = opt_prop_def(IntegerType)
 
     traits = traits_def(Pure())
 
     assembly_format = (
-        "$x `,` $w `,` $bias `,` $scale (`strides` $strides^)? (`pads` $pads^)? (`dilations` $dilations^)? "
+        "$x `,` $w `,` $bias `,` $scale (`quantises` `by` $x_scale^ `to` $x_type)? "
+        "(`strides` $strides^)? (`pads` $pads^)? (`dilations` $dilations^)? "
         "(`groups` $groups^)? (`group_merge` $group_merge^)? (`padding` $padding^)? (`zero_point` $zero_point^)? "
         "(`activation` $activation^)? attr-dict `:` functional-type(operands, results)"
     )
@@ -106,6 +120,8 @@ class IntegerConv2DOp(IntegerOp):
         padding: int = 0,
         zero_point: int = 0,
         activation: ActivationAttr | None = None,
+        x_scale: float | None = None,
+        x_type: IntegerType | None = None,
     ) -> None:
         x, w = SSAValue.get(x), SSAValue.get(w)
         shape = shapes.conv2d(shape_of(x), shape_of(w), strides, pads, dilations, groups, group_merge)
@@ -120,6 +136,8 @@ class IntegerConv2DOp(IntegerOp):
                 "padding": int_attr(padding),
                 "zero_point": int_attr(zero_point),
                 "activation": activation,
+                "x_scale": None if x_scale is None else _scale_attr(x_scale),
+                "x_type": x_type,
             },
             result_types=[_typed(x, shape, element_type)],
         )
@@ -138,10 +156,22 @@ class IntegerConv2DOp(IntegerOp):
             shapes.channel_vector(shape, shape_of(vector))
         return shape
 
+    @property
+    def x_element(self) -> Attribute:
+        """The element type of what is convolved."""
+        return tensor(self.x).element_type if self.x_type is None else self.x_type
+
     def verify_(self) -> None:
         super().verify_()
-        _check_products(self.x, self.w, self.bias, self.scale, self.y)
-        _check_number(self.padding.value.data, tensor(self.x).element_type, "the padding")
+        _check_products(self.x if self.x_type is None else None, self.w, self.bias, self.scale, self.y)
+        if (self.x_scale is None) != (self.x_type is None):
+            raise VerifyException("what quantises has a scale and a type")
+        if self.x_scale is not None:
+            _check(self.x, f16, f32)
+            _check_scales(self.x_scale)
+            if self.x_element not in EIGHT_BITS:
+                raise VerifyException(f"it quantises to i8 or ui8, got {self.x_element}")
+        _check_number(self.padding.value.data, self.x_element, "the padding")
         _check_number(self.zero_point.value.data, tensor(self.y).element_type, "the zero point")
 
 
@@ -199,13 +229,6 @@ class IntegerMatmulOp(IntegerOp):
         super().verify_()
         _check_products(self.a, self.b, self.bias, self.scale, self.y)
         _check_number(self.zero_point.value.data, tensor(self.y).element_type, "the zero point")
-
-
-def _scale_attr(value: float) -> FloatAttr:
-    return FloatAttr(value, f32)
-
-
-Scale = FloatAttr.constr(f32)
 
 
 @irdl_op_definition

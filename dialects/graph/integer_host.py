@@ -19,6 +19,7 @@ from ge.dialects.graph.integer import (
     QuantiseOp,
     number_of,
 )
+from ge.ir.constants import numpy_dtype
 
 if TYPE_CHECKING:
     from ge.dialects.graph.host import HostRegion
@@ -76,7 +77,12 @@ def _conv2d(region: HostRegion, op: IntegerConv2DOp) -> SSAValue:
         "dilations": op.dilations.get_values(),
         "group": op.groups.value.data,
     }
-    inputs = [region.inside(op.x), region.inside(op.w), _point(region, padding, op.x)]
+    point = region.constant(np.asarray(padding, numpy_dtype(op.x_element)))
+    x = region.inside(op.x)
+    if op.x_scale is not None:
+        inputs = [_cast(region, x, _single(op.x)), _scale(region, op.x_scale), point]
+        x = region.onnx("QuantizeLinear", inputs, TensorType(op.x_element, shape_of(op.x)))
+    inputs = [x, region.inside(op.w), point]
     sums = region.onnx("ConvInteger", inputs, TensorType(i32, shape_of(op.y)), attributes)
     return _scaled(region, op, sums, bias.astype(np.int32)[:, None, None], _constant(op.scale)[:, None, None])
 

@@ -26,6 +26,7 @@ from ge.dialects.graph.integer import (
 from ge.dialects.graph.movement import ReshapeOp, TransDataOp, ViewOp
 from ge.dialects.graph.program import ConstantOp, LaunchOp
 from ge.ir.attributes import EIGHT_BITS, layout_of
+from ge.maths.layouts import C0
 
 
 def on_integers(op: Operation) -> bool:
@@ -48,6 +49,8 @@ def integer_obstacle(op: Operation) -> str | None:
             if isinstance(op, IntegerMatmulOp):
                 odd = shape_of(op.a)[-1] % 2 and layout_of(op.a.type) == "ND"
                 return "a row has an odd number of elements of 8 bits" if odd else None
+            if op.x_scale is not None:
+                return None if can_quantise(op) else "it quantises more channels, or other windows, than kernels do"
             return "a plane has an odd number of elements of 8 bits" if _unpackable(op.x) else None
         case QuantiseOp() | DequantiseOp() | IntegerAddOp():
             return None if integer_formats(op) else "an odd number of elements of 8 bits does not fill blocks"
@@ -59,7 +62,7 @@ def integer_formats(op: Operation) -> Sequence[tuple[tuple[str | None, ...], str
     """The storage formats of operands (None: a plain vector) and result that kernels take, best first."""
     match op:
         case IntegerConv2DOp():
-            return [(("NC1HWC0", "FRACTAL_Z", None, None), "NC1HWC0")]
+            return [(("NC1HWC0" if op.x_scale is None else "ND", "FRACTAL_Z", None, None), "NC1HWC0")]
         case IntegerMatmulOp():
             return [(("FRACTAL_NZ", "FRACTAL_Z", None, None), "FRACTAL_NZ")]
         case IntegerAddOp():
@@ -70,6 +73,12 @@ def integer_formats(op: Operation) -> Sequence[tuple[tuple[str | None, ...], str
             return _dequantise_formats(op)
         case _:
             return []
+
+
+def can_quantise(op: IntegerConv2DOp) -> bool:
+    """Whether the kernel of a convolution can quantise what it reads: rows of few channels, under windows."""
+    window = shape_of(op.w)[2:] != (1, 1) or any(stride > 1 for stride in op.strides.get_values())
+    return shape_of(op.x)[1] <= C0 and op.groups.value.data == 1 and (window or any(op.pads.get_values()))
 
 
 def _quantise_formats(op: QuantiseOp) -> Sequence[tuple[tuple[str | None, ...], str]]:

@@ -18,7 +18,7 @@ from ge.dialects.graph.integer import (
     QuantiseOp,
     number_of,
 )
-from ge.ir.constants import Array
+from ge.ir.constants import Array, numpy_dtype
 from ge.maths.floats import round_to_type, to_integers
 
 
@@ -36,6 +36,9 @@ def requantised(y: Array, zero_point: int, dtype: np.dtype[Any]) -> Array:
 
 
 def _conv2d(op: IntegerConv2DOp, x: Array, w: Array, bias: Array, scale: Array) -> Array:
+    if op.x_scale is not None:
+        dtype = numpy_dtype(op.x_element)
+        x = requantised(x.astype(np.float32) / np.float32(number_of(op.x_scale)), op.padding.value.data, dtype)
     top, left, bottom, right = op.pads.get_values()
     around = ((0, 0), (0, 0), (top, bottom), (left, right))
     padded = np.pad(x.astype(np.float64), around, constant_values=op.padding.value.data)

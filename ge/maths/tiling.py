@@ -98,6 +98,8 @@ class Contraction:
     """Bytes of one lane of what the epilogue reads beside the accumulator."""
     inner_bytes: int = 0
     """Bytes of one lane of what the epilogue computes on the way, apart from `copies`."""
+    made_row_bytes: int = 0
+    """Bytes of the unified buffer that one input row takes while it is made there, 0 where slabs are loaded."""
     n1_multiple: int = 1
     """Output blocks that are stored as one block: 2 where 32 lanes of 8 bits are. `n1` is a multiple."""
 
@@ -199,6 +201,8 @@ def slab_rows(problem: Contraction, m: int) -> int:
 def fits(problem: Contraction, machine: Machine, tiling: Tiling) -> bool:
     """Whether L1 and L0C hold what a tiling keeps there; `_tilings` sees to L0A, L0B and the unified buffer.
 
+    Slabs that are made in the unified buffer have half of it.
+
     What comes in each turn of a loop is there as often as the loop has stages, if it has more than one turn. A last,
     shorter piece comes after its loop.
     """
@@ -211,6 +215,8 @@ def fits(problem: Contraction, machine: Machine, tiling: Tiling) -> bool:
         "piece": tiling.stages + 1,
     }[tiling.weights]
     l1 = tiling.slab_bytes(problem) * slab_copies + tiling.weight_bytes(problem) * weight_copies
+    if problem.made_row_bytes and tiling.slab_bytes(problem) + problem.made_row_bytes > machine.ub // 2:
+        return False
     return l1 <= machine.l1 and tiling.m * tiling.n1 * ACCUMULATOR_BYTES * outer <= machine.l0c
 
 
@@ -233,6 +239,7 @@ def estimate(problem: Contraction, machine: Machine, tiling: Tiling) -> float:
     mte2 = slab if tiling.weights == "core" else slab + filters
     operations = problem.operations + 1
     vector = lanes * 4 / machine.l0c_rate + operations * (lanes * 4 / machine.vector_rate + machine.vector_latency)
+    vector += tiling.rows * problem.made_row_bytes / machine.vector_rate
     store = lanes * 2 / machine.store_rate + machine.transfer
     if problem.operand_bytes:
         mte2 += lanes * problem.operand_bytes / machine.slab_rate + n1 // tiling.epilogue_n1 * machine.transfer

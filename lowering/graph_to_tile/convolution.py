@@ -12,14 +12,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import Attribute, SSAValue
 
 from ge.dialects.graph import Conv2DOp
 from ge.dialects.graph.base import shape_of, tensor
-from ge.dialects.graph.integer import IntegerConv2DOp
+from ge.dialects.graph.integer import IntegerConv2DOp, number_of
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import gm_type, tile_type
-from ge.ir.attributes import block_lanes
+from ge.ir.attributes import EIGHT_BITS, block_lanes, ui8
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.constants import padded_bias, padded_filters
 from ge.lowering.graph_to_tile.contraction import (
@@ -31,8 +32,8 @@ from ge.lowering.graph_to_tile.contraction import (
     epilogue_cost,
 )
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
-from ge.lowering.graph_to_tile.requantisation import requantisation_cost, requantisation_of
-from ge.maths.layouts import C0, ceil_div
+from ge.lowering.graph_to_tile.requantisation import divided, requantisation_cost, requantisation_of, rounded
+from ge.maths.layouts import C0, C0_BYTES, ceil_div, round_up
 from ge.maths.tiling import Contraction, Tiling, choose_tiling
 
 
@@ -87,6 +88,37 @@ class ConvolutionOperands:
         return b.slice(weights, (k, 0, 0, 0), (blocks, self.tiling.n1, C0, tile_type(weights).lanes))
 
 
+@dataclass(frozen=True)
+class QuantisedRows(ConvolutionOperands):
+    """Slabs of a plain feature map of few channels, quantised row by row; rows outside of it are zeros before."""
+
+    scale: float = 1.0
+    element: Attribute = ui8
+
+    def slab(self, b: KernelBuilder, tile: TilePosition, chunk: Index, blocks: int) -> SSAValue:
+        first = b.times(b.divide(tile.start, self.problem.out_width), self.problem.strides[0])
+        rows = [self._row(b, tile.image, b.plus(first, row - self.top)) for row in range(self.tiling.rows)]
+        return b.concat(rows, axis=1)
+
+    def _row(self, b: KernelBuilder, image: Index, row: Index) -> SSAValue:
+        """One row as 1 x 1 x W x 32: channels x positions are quantised, then transposed, and doubled to 32 lanes."""
+        _, channels, _, width = gm_type(self.x).sizes
+        positions = round_up(width, C0)
+        sizes = (1, channels, 1, positions)
+        x = b.load(self.x, (image, 0, row, 0), sizes, 0.0, shape=(channels, positions))
+        x = rounded(b, divided(b, b.cast(x, f32), self.scale))
+        if channels < C0:
+            x = b.concat([x, b.constant(0, (C0 - channels, positions), f16)])
+        x = b.transpose(x)
+        lanes = b.concat([b.scalar("adds", x, self.padding) for _ in range(2)], axis=1)
+        lanes = b.slice(b.reshape(lanes, (1, 1, positions, C0_BYTES)), (0, 0, 0, 0), (1, 1, width, C0_BYTES))
+        return b.cast(lanes, self.element)
+
+
+QUANTISED_BYTES = 2 * 4 * 3 + 4 + 2 * 16 * 3 + 2 * 32
+"""What a position of a row takes while it is quantised, for few channels: numbers, three times 16 lanes, 32 lanes."""
+
+
 def convolution_problem(op: Conv2DOp | IntegerConv2DOp) -> Contraction:
     """The contraction that a convolution is. Raises GE4010 when groups do not fall on whole blocks."""
     n, c, _, width = shape_of(op.x)
@@ -94,7 +126,9 @@ def convolution_problem(op: Conv2DOp | IntegerConv2DOp) -> Contraction:
     _, _, out_height, out_width = shape_of(op.y)
     groups, merge = op.groups.value.data, op.group_merge.value.data
     merged, outputs = ceil_div(groups, merge), merge * o // groups
-    inner, outer = block_lanes(tensor(op.x)), block_lanes(tensor(op.y))
+    element = op.x_element if isinstance(op, IntegerConv2DOp) else tensor(op.x).element_type
+    quantises = isinstance(op, IntegerConv2DOp) and op.x_scale is not None
+    inner, outer = C0_BYTES if element in EIGHT_BITS else C0, block_lanes(tensor(op.y))
     if merged > 1 and (i % inner or outputs % outer):
         filled = str(inner) if inner == outer else f"{inner} and {outer}"
         raise no_kernel(
@@ -117,6 +151,7 @@ def convolution_problem(op: Conv2DOp | IntegerConv2DOp) -> Contraction:
         dilations=(dilation_h, dilation_w),
         copies=cost.copies,
         operations=cost.operations,
+        made_row_bytes=(QUANTISED_BYTES + 16 * c) * round_up(width, C0) if quantises else 0,
         n1_multiple=outer // C0,
     )
 
@@ -146,11 +181,14 @@ def lower_conv2d(op: Conv2DOp | IntegerConv2DOp, target: Target, fused: FusedSte
     names = ["x", "w", *(["bias"] if bias is not None else []), *(["scale"] if scale is not None else [])]
     b.name_arguments(*names, *(f"r{i}" for i in range(len(further))), "y")
     x, w = b.inputs[:2]
+    operands = ConvolutionOperands(x, w, problem, tiling, top, padding)
+    if isinstance(op, IntegerConv2DOp) and op.x_scale is not None:
+        operands = QuantisedRows(x, w, problem, tiling, top, padding, number_of(op.x_scale), op.x_element)
     ContractionKernel(
         b,
         problem,
         tiling,
-        ConvolutionOperands(x, w, problem, tiling, top, padding),
+        operands,
         Windows(
             problem.kernel,
             problem.strides,

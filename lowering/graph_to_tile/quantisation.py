@@ -15,17 +15,16 @@ import math
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import f16, f32, i32
+from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import Operation, SSAValue
 
 from ge.dialects.graph import DequantiseOp, IntegerAddOp, QuantiseOp
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.integer import number_of
-from ge.dialects.tile.types import tile_type
 from ge.ir.attributes import layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, storage_of
-from ge.lowering.graph_to_tile.requantisation import side_by_side
+from ge.lowering.graph_to_tile.requantisation import divided, rounded, side_by_side
 from ge.lowering.graph_to_tile.spaces import HARMLESS, NUMBERS_BYTES, SMALLEST_RUN
 from ge.maths.layouts import C0, C0_BYTES, ceil_div
 from ge.maths.tiling import deal_evenly
@@ -81,16 +80,6 @@ def lower_integer_add(op: IntegerAddOp, target: Target) -> Outlined:
 
 
 # What is computed of tiles
-
-
-def divided(b: KernelBuilder, x: SSAValue, number: float) -> SSAValue:
-    """A float32 tile divided by a number, as the quotient is rounded."""
-    return b.binary("div", x, b.constant(number, (1,) * tile_type(x).rank, f32))
-
-
-def rounded(b: KernelBuilder, x: SSAValue) -> SSAValue:
-    """Whole numbers of a float32 tile, half to even, in float16: exact for all that does not saturate."""
-    return b.cast(b.cast(x, i32), f16)
 
 
 def scaled(b: KernelBuilder, op: QuantiseOp, x: SSAValue) -> SSAValue:

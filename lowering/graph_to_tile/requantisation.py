@@ -44,7 +44,7 @@ class Requantisation:
             y = emit_activation(b, y, activation)
         if isinstance(self.element, Float16Type):
             return b.cast(y, f16)
-        return b.cast(side_by_side(b, b.cast(b.cast(y, i32), f16), self.zero_point), self.element)
+        return b.cast(side_by_side(b, rounded(b, y), self.zero_point), self.element)
 
 
 def requantisation_of(op: IntegerConv2DOp | IntegerMatmulOp, scale: SSAValue) -> Requantisation:
@@ -56,6 +56,16 @@ def requantisation_cost(activation: ActivationAttr | None) -> Cost:
     """What the way out takes beside what that of a float16 result does."""
     cost = Cost(0, 0) if activation is None else activation_cost(activation)
     return Cost(cost.operations + 6, cost.copies + 1)
+
+
+def divided(b: KernelBuilder, x: SSAValue, number: float) -> SSAValue:
+    """A float32 tile divided by a number, as the quotient is rounded."""
+    return b.binary("div", x, b.constant(number, (1,) * tile_type(x).rank, f32))
+
+
+def rounded(b: KernelBuilder, x: SSAValue) -> SSAValue:
+    """Whole numbers of a float32 tile, half to even, in float16: exact for all that does not saturate."""
+    return b.cast(b.cast(x, i32), f16)
 
 
 def side_by_side(b: KernelBuilder, blocks: SSAValue, number: float) -> SSAValue:

@@ -29,7 +29,7 @@ from ge.lowering.onnx_to_graph import (
 )
 from ge.lowering.onnx_to_graph.host import move_to_host, refuse_custom
 from ge.lowering.onnx_to_graph.padding import merge_pads
-from ge.lowering.onnx_to_graph.quantised import integer_product, is_weights
+from ge.lowering.onnx_to_graph.quantised import erase_unread, integer_product, is_weights
 from ge.lowering.onnx_to_graph.rules import Emitter, Rule, Rules
 
 RULES: Rules = {
@@ -64,9 +64,7 @@ class ConvertOnnxToGraphPass(ModulePass):
         for inner in list(block.ops):
             if isinstance(inner, OnnxOp) and not isinstance(inner, Constant) and not is_weights(inner):
                 convert(inner)
-        for inner in list(block.ops):
-            if is_weights(inner):
-                erase_if_unused(inner)
+        erase_unread(block)
         convert_constants(block)
         finish_function(main)
         check_legal(op)

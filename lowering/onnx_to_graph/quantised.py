@@ -20,7 +20,7 @@ from typing import Any, cast
 
 import numpy as np
 from xdsl.dialects.builtin import i8
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ge.dialects.graph import DequantiseOp, IntegerConv2DOp, IntegerMatmulOp, QuantiseOp
 from ge.dialects.graph.base import shape_of, tensor
@@ -29,6 +29,7 @@ from ge.dialects.graph.integer import number_of
 from ge.dialects.onnx import OnnxOp
 from ge.ir.attributes import EIGHT_BITS
 from ge.ir.constants import Array, numpy_dtype
+from ge.ir.rewriting import erase_if_unused
 from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rules, is_feature, is_static, known
 from ge.lowering.onnx_to_graph.windows import as_plane, from_plane, window_of
 from ge.maths.group_merge import merge_count, merge_weights
@@ -59,6 +60,13 @@ class Product:
 def is_weights(op: Operation) -> bool:
     """Whether an operation scales constants: it is translated with its readers, which may want them as they are."""
     return isinstance(op, OnnxOp) and op.op_type == "DequantizeLinear" and known(op.operands[0]) is not None
+
+
+def erase_unread(block: Block) -> None:
+    """Erase the dequantisations that products of integers have made useless."""
+    for op in list(block.ops):
+        if isinstance(op, DequantiseOp) or is_weights(op):
+            erase_if_unused(op)
 
 
 def integer_product(op: OnnxOp, emit: Emitter) -> Results:

@@ -108,10 +108,11 @@ def _bring_to_l1(k: KernelBuilder, value: SSAValue) -> None:
     source = in_ub(k, value)
     place = k.alloc(Space.L1, type.nbytes, value.name_hint)
     axes = refine([Layout.dense(type.sizes).axes, source.layout.axes])
-    if axes is None or source.dtype != "f16":
+    size = source.element_bytes
+    if axes is None or size > 2:
         raise k.fail(f"an operand of the cube unit of type {type}")
-    moved = [MoveAxis(axis.size, axis.strides[0] * 2, axis.strides[1] * 2) for axis in axes]
-    move(k, CopyUbToL1, place, source, moved, 2)
+    moved = [MoveAxis(axis.size, axis.strides[0] * size, axis.strides[1] * size) for axis in axes]
+    move(k, CopyUbToL1, place, source, moved, size)
     if is_slab(value):
         planes, rows, width, _ = type.sizes
         k.put(value, Slab(place.buffer, place.offset, planes, rows, width, 0, 0))

@@ -59,6 +59,9 @@ OPERATIONS = {
     "add": IntegerAddOp(value((2, 6)), value((2, 6), np.int8), ui8, (0.25, 0.5, 0.5), (100, -3, 30)),
     "conv": convolution(padding=130, zero_point=20),
     "conv relu": convolution(padding=130, zero_point=20, activation=RELU),
+    "conv that quantises": IntegerConv2DOp(
+        value((1, 4, 6, 7), np.float32), weights(6, 4, 3, 3), *vectors(6), ui8, padding=130, x_scale=0.02, x_type=ui8
+    ),
     "conv groups": IntegerConv2DOp(value((1, 4, 6, 6), np.int8), weights(8, 1, 3, 3), *vectors(8), i8, groups=4),
     "matmul": IntegerMatmulOp(value((2, 5, 8)), weights(8, 3), *vectors(3), i8, zero_point=4),
     "matmul to half": IntegerMatmulOp(value((5, 8), np.int8), weights(8, 3), *vectors(3), f16, activation=RELU),

@@ -30,8 +30,8 @@ from ge.ir.errors import GeError
 from ge.lowering.graph_to_tile.elementwise import lower_binary, lower_unary
 from ge.lowering.graph_to_tile.fusion import lower_fusion
 from ge.lowering.graph_to_tile.steps import steps_cost
-from ge.passes.graph.fusion_groups import make_fusion
 from ge.maths.group_merge import merge_count, merge_weights
+from ge.passes.graph.fusion_groups import make_fusion
 
 Check = Any
 Value = Callable[..., SSAValue]

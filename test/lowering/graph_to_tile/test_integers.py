@@ -237,3 +237,27 @@ def test_maximum(
     op = Pool2DOp(x, "max", kernel, strides=strides, pads=pads)
     cube_kernels.check(*cube_kernels.kernel_of(op, soc), soc)
     (check if soc is cube_kernels.LARGE else check_small)(op, lower_pool2d)
+
+
+QUANTISING = {
+    "7x7": ((1, 3, 7, 16), (20, 3, 7, 7), {"pads": (3, 3, 3, 3), "strides": (2, 2)}),
+    "3x3": ((2, 3, 7, 21), (32, 3, 3, 3), {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
+    "1 channel": ((1, 1, 9, 28), (20, 1, 5, 5), {}),
+    "16 channels": ((1, 16, 8, 8), (16, 16, 3, 3), {"pads": (1, 0, 2, 1), "dilations": (2, 1)}),
+    "patches": ((1, 3, 12, 16), (48, 3, 4, 4), {"strides": (4, 4)}),
+}
+
+
+@pytest.mark.parametrize("case", QUANTISING)
+@pytest.mark.parametrize(("dtype", "x_type"), [(np.float32, ui8), (np.float16, i8)])
+def test_convolution_that_quantises(case: str, dtype: Any, x_type: Any, check: Any) -> None:
+    x, w, fields = QUANTISING[case]
+    fields = {**fields, "padding": 117 if x_type == ui8 else -11, "zero_point": 10, "x_scale": 0.021, "x_type": x_type}
+    op = IntegerConv2DOp(cube_kernels.value(x, "ND", dtype), *operands(w, w[0]), ui8, **fields)
+    op = IntegerConv2DOp.create(
+        operands=list(op.operands), properties=dict(op.properties), result_types=[with_layout(tensor(op.y), "NC1HWC0")]
+    )
+    check(op, lower_conv2d)
+    assert len(np.unique(check.last_results[0])) > 40, "nearly all results saturate, the test shows little"
+    kernel, arrays = cube_kernels.kernel_of(op, cube_kernels.LARGE)
+    cube_kernels.check(kernel, arrays)

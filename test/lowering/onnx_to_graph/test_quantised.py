@@ -13,7 +13,7 @@ from onnx_models import Array, ModelBuilder, compile_to_graph, run_reference
 from ge.dialects.graph import HostOp
 from ge.dialects.graph.meaning import run_module
 
-DEVICE = ("fuse-requantise", "assign-precision", "propagate-layout", "convert-graph-to-tile")
+DEVICE = ("fuse-requantise", "fuse-quantise-conv", "assign-precision", "propagate-layout", "convert-graph-to-tile")
 
 
 class QuantisedBuilder(ModelBuilder):

@@ -26,8 +26,8 @@ AS_GOOD_AS_IT_GETS = ("", MODEL)
 """What no option of the compiler makes better."""
 
 
-KERNEL_FACTOR = 2
-"""Kernels are not to be further away than this many times what rounding alone does: they add in another order."""
+FACTOR = 2
+"""How many times another run's distance explains ours: what is rounded otherwise does not fall the same way."""
 
 
 @dataclass(frozen=True)
@@ -67,18 +67,19 @@ simulator on several random inputs, and compared with onnxruntime {{onnxruntime}
   limits. Inputs are normally distributed (twice), or within 0 and 1 as pixels are; integers are within their range.
 * *largest*: max\\|b\\|; *max error*: max\\|a-b\\| as a part of it. *ULP*: steps of float16 between two elements.
 * The limits are those of `ge-run --compare` ([running.md](running.md)): cosine at least {MIN_COSINE}, max error at most
-  {MAX_RELATIVE:.1%}, the same top-1; where nothing is float16, {FLOAT32_TOLERANCE:g} of the largest value plus as much
-  of each; integers are equal.
+  {100 * MAX_RELATIVE:g} %, the same top-1; where nothing is float16, {FLOAT32_TOLERANCE:g} of the largest value plus as
+  much of each value; integers are equal.
 * *launches*, *host*: kernels, and tasks of the host, of one run.
 
 Where an output misses the limits, its errors on the same inputs tell why:
 
 * *itself*: onnxruntime beside itself: the same model with inputs rounded to float16, or without the optimisations of
-  onnxruntime. Where that misses the limits, too, they ask for more than the model tells (*the model*).
+  onnxruntime. Where that misses the limits, too, and we are at most {FACTOR} times as far, they ask for more than the
+  model tells (*the model*).
 * *float32*: the graph before precision is assigned, by its definition. A miss here is one of rewrites.
 * *ideal*: the graph after that, by its definition: every value rounded once to its type. Kernels are not expected to do
-  better; a compiled model that is {KERNEL_FACTOR} times as far as this, while this is within the limits, is one of
-  kernels. Otherwise the number format is the reason (*float16*).
+  better. One of kernels is a miss where this is within the limits, and we are more than {FACTOR} times as far.
+* Otherwise the number format is the reason (*float16*).
 """
 
 ITSELF = """
@@ -98,9 +99,11 @@ REMEDY_HEAD = """
 ## What brings the others within the limits
 
 Where the number format is the reason, an option of ge-compiler lets less of the model be float16. What is kept runs on
-the host, in the precision of the model. The options were tried from the one that keeps most on the device to the one
-that keeps nothing there: {remedies}. *max error* is of the worst output and input, of those that do not
-miss in onnxruntime alone.
+the host, in the precision of the model. These were tried, in this order, and the table has the first that helps:
+
+{remedies}
+
+*max error* is of the worst output and input, of those that do not miss in onnxruntime alone.
 """
 
 REMEDY_COLUMNS = ("model", "options", "max error", "verdict", "launches", "host")
@@ -109,7 +112,7 @@ REMEDY_COLUMNS = ("model", "options", "max error", "verdict", "launches", "host"
 def rows(name: str, result: Result) -> list[list[str]]:
     """The cells of one model: a row for each class of outputs."""
     if "error" in result:
-        return [[name, *[""] * 7, f"{NO_RESULT}: {result['error']}", *[""] * 5]]
+        return [[name, *[""] * 7, f"{NO_RESULT}: {result['error'][:100]}", *[""] * 5]]
     classes = Counter(each["kind"] for each in result["runs"][0]["outputs"])
     found = [_row(name, result, kind, count) for kind, count in classes.items()]
     return [found[0], *(["", *cells[1:9], *[""] * 2, *cells[11:]] for cells in found[1:])]
@@ -163,14 +166,14 @@ def _reason(run: Result, index: int) -> str:
     """What moves an output beyond the limits: the first of the runs that misses them, too. Empty when it agrees."""
     if run["outputs"][index]["passed"]:
         return ""
-    if not all(outputs[index]["passed"] for outputs in run["itself"]):
+    found = _distance(run["outputs"][index])
+    own = [_distance(outputs[index]) for outputs in run["itself"] if not outputs[index]["passed"]]
+    if own and found <= FACTOR * max(own):
         return MODEL
     if not run["float32"][index]["passed"]:
         return REWRITES
-    ideal, found = run["ideal"][index], run["outputs"][index]
-    if ideal["passed"] and (found["problem"] or found["relative"] > KERNEL_FACTOR * ideal["relative"]):
-        return KERNELS
-    return FLOAT16
+    ideal = run["ideal"][index]
+    return KERNELS if ideal["passed"] and found > FACTOR * _distance(ideal) else FLOAT16
 
 
 def cause(result: Result) -> str:
@@ -188,9 +191,10 @@ def page(results: Mapping[str, Result]) -> str:
         machine=platform.machine(),
         summary="\n".join(_summary(results)),
     )
-    lines = [head, *table(COLUMNS, [row for name, result in results.items() for row in rows(name, result)]), ITSELF]
-    helped = [_remedy_row(name, result["remedies"]) for name, result in results.items() if "remedies" in result]
-    tried = REMEDY_HEAD.format(remedies="; ".join(remedy.text for remedy in REMEDIES))
+    models = sorted(results.items())
+    lines = [head, *table(COLUMNS, [row for model in models for row in rows(*model)]), ITSELF]
+    helped = [_remedy_row(name, result["remedies"]) for name, result in models if "remedies" in result]
+    tried = REMEDY_HEAD.format(remedies="\n".join(f"* {remedy.text}" for remedy in REMEDIES))
     return "\n".join([*lines, tried, *table(REMEDY_COLUMNS, helped), ""])
 
 
@@ -216,5 +220,5 @@ def _remedy_row(name: str, tried: Mapping[str, Result]) -> list[str]:
         return [name, text, "", f"{NO_RESULT}: {result['error']}", "", ""]
     outputs = [run["outputs"][index] for run, index in _outputs(result) if _reason(run, index) != MODEL]
     error = max(map(_distance, outputs), default=0.0)
-    verdict = f"differs: {cause(result)}" if cause(result) else "agrees"
+    verdict = {"": "agrees", MODEL: "as near as the model to itself"}.get(cause(result), f"differs: {cause(result)}")
     return [name, text, f"{error:.3%}", verdict, str(result["launches"]), str(result["host"])]

@@ -80,6 +80,11 @@ def test_reasons(reason: str) -> None:
     assert cause(CASES[reason]) == reason
 
 
+def test_a_model_that_is_hardly_off_itself_explains_nothing() -> None:
+    assert cause(result_of(0.5, 0.0, 0.002, 0.005)) == KERNELS
+    assert cause(result_of(0.009, 0.0, 0.002, 0.005)) == MODEL
+
+
 def test_a_kernel_that_adds_in_another_order_is_no_fault() -> None:
     assert cause(result_of(0.0045, 0.0, 0.0039, 0.001)) == FLOAT16
 

@@ -98,7 +98,7 @@ class _Analysis:
 
     def _visit_onnx(self, op: Operation) -> None:
         """Find out about an operator on the host, and first about those in its subgraphs."""
-        if not isinstance(op, OnnxOp) or op.domain:
+        if not isinstance(op, OnnxOp):
             return
         blocks = [block for region in op.regions for block in region.blocks]
         for inner in (inner for block in blocks for inner in block.ops):

@@ -100,22 +100,23 @@ ONNX_MOVEMENTS = frozenset(
 )
 """ONNX operators that hand elements on, also those of their subgraphs."""
 
-ONNX_SUMS = frozenset(
-    (
-        *("Abs", "Add", "AveragePool", "Ceil", "Clip", "CumSum", "Floor", "GlobalAveragePool", "LeakyRelu", "Max"),
-        *("Mean", "Min", "Neg", "PRelu", "ReduceL1", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceSum", "Relu"),
-        *("Resize", "Round", "Sub", "Sum"),
-    )
-)
-"""ONNX operators whose results are about as large as what they take."""
-
 ONNX_PRODUCTS = frozenset(
     (
         *("BatchNormalization", "Conv", "ConvTranspose", "Div", "Einsum", "Gemm", "MatMul", "Mul", "Pow", "Reciprocal"),
         *("ReduceL2", "ReduceProd", "ReduceSumSquare", "Sqrt"),
     )
 )
-"""ONNX operators that multiply; the results of all others are of one size."""
+"""ONNX operators that multiply."""
+
+ONNX_SETTLED = frozenset(
+    (
+        *("Acos", "Asin", "Atan", "Cos", "DynamicQuantizeLinear", "Erf", "GRU", "GroupNormalization", "HardSigmoid"),
+        *("Hardmax", "InstanceNormalization", "LSTM", "LayerNormalization", "Log", "LogSoftmax", "LpNormalization"),
+        *("MeanVarianceNormalization", "RMSNormalization", "RNN", "Sigmoid", "Sign", "Sin", "Softmax", "Softsign"),
+        "Tanh",
+    )
+)
+"""ONNX operators whose results are of one size; those of all others may be as large as what they take."""
 
 
 def is_large(fact: Fact) -> bool:
@@ -150,15 +151,16 @@ def fact_of_device(op: Operation, known: Sequence[Fact]) -> Fact:
 
 def fact_of_onnx(op: OnnxOp, known: Sequence[Fact]) -> Fact:
     """What is known of the floats that an ONNX operator gives, given what is known of the floats that it takes."""
-    if op.op_type == "Cast" and isinstance(element_type(op.operands[0]), IntegerType):
+    op_type = "" if op.domain else op.op_type
+    if op_type == "Cast" and isinstance(element_type(op.operands[0]), IntegerType):
         return _of_integers(op.operands[0])
-    if not any(known):
+    if not any(known) or op_type in ONNX_SETTLED:
         return None
-    if op.op_type in ONNX_MOVEMENTS:
+    if op_type in ONNX_MOVEMENTS:
         return _joined(known)
-    if op.op_type in ONNX_PRODUCTS:
+    if op_type in ONNX_PRODUCTS:
         return _scaled(known)
-    return ANY if op.op_type in ONNX_SUMS and any(map(is_large, known)) else None
+    return ANY if any(map(is_large, known)) else None
 
 
 def _joined(known: Iterable[Fact]) -> Fact:

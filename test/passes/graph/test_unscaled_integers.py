@@ -65,6 +65,10 @@ def chosen_on_the_host(m: ModelBuilder, sums: str) -> str:
     return m.node("Mul", m.node("Gather", floats(m, sums), rows, axis=0), scale(m))
 
 
+def of_an_unusual_operator(m: ModelBuilder, sums: str) -> str:
+    return m.node("Mul", m.node("ThresholdedRelu", floats(m, sums), alpha=5.0), scale(m))
+
+
 def two_factors(m: ModelBuilder, sums: str) -> str:
     """The first product is still beyond float16."""
     return m.node("Mul", m.node("Mul", floats(m, sums), m.input("a", 1)), m.constant(1e-3))
@@ -111,6 +115,7 @@ def with_a_scale_that_others_use(m: ModelBuilder, sums: str) -> str:
 
 LARGE: list[Network] = [
     *(reshaped, transposed, unsqueezed, added, cut_and_joined, chosen_on_the_host, two_factors),
+    of_an_unusual_operator,
     *(two_factors_of_two_sizes, divided, clipped, over_a_count, by_weights, of_a_branch, with_a_scale_that_others_use),
 ]
 

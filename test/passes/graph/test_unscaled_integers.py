@@ -69,6 +69,13 @@ def of_an_unusual_operator(m: ModelBuilder, sums: str) -> str:
     return m.node("Mul", m.node("ThresholdedRelu", floats(m, sums), alpha=5.0), scale(m))
 
 
+def used_by_several(m: ModelBuilder, sums: str) -> str:
+    """By two scales, and as an output, which is the integer."""
+    x = floats(m, sums)
+    m.output(x)
+    return m.node("Sub", m.node("Mul", x, scale(m)), m.node("Div", m.node("Neg", x), m.constant(3e3)))
+
+
 def two_factors(m: ModelBuilder, sums: str) -> str:
     """The first product is still beyond float16."""
     return m.node("Mul", m.node("Mul", floats(m, sums), m.input("a", 1)), m.constant(1e-3))
@@ -115,7 +122,7 @@ def with_a_scale_that_others_use(m: ModelBuilder, sums: str) -> str:
 
 LARGE: list[Network] = [
     *(reshaped, transposed, unsqueezed, added, cut_and_joined, chosen_on_the_host, two_factors),
-    of_an_unusual_operator,
+    *(of_an_unusual_operator, used_by_several),
     *(two_factors_of_two_sizes, divided, clipped, over_a_count, by_weights, of_a_branch, with_a_scale_that_others_use),
 ]
 

@@ -49,7 +49,7 @@ def convolution(value: Any, x: Sequence[int], w: Sequence[int], source: Any, tar
     return IntegerConv2DOp(value(x, "NC1HWC0", source), *operands(w, w[0]), target, **fields)
 
 
-CASES = {
+CASES: dict[str, Any] = {
     "3x3": ((1, 40, 9, 11), (48, 40, 3, 3), {"pads": (1, 1, 1, 1)}),
     "strided": ((2, 3, 14, 15), (20, 3, 5, 3), {"pads": (2, 1, 2, 1), "strides": (2, 2)}),
     "1x1": ((1, 70, 6, 7), (100, 70, 1, 1), {}),
@@ -239,7 +239,7 @@ def test_maximum(
     (check if soc is cube_kernels.LARGE else check_small)(op, lower_pool2d)
 
 
-QUANTISING = {
+QUANTISING: dict[str, Any] = {
     "7x7": ((1, 3, 7, 16), (20, 3, 7, 7), {"pads": (3, 3, 3, 3), "strides": (2, 2)}),
     "3x3": ((2, 3, 7, 21), (32, 3, 3, 3), {"pads": (1, 1, 1, 1), "strides": (2, 2)}),
     "1 channel": ((1, 1, 9, 28), (20, 1, 5, 5), {}),
@@ -252,8 +252,9 @@ QUANTISING = {
 @pytest.mark.parametrize(("dtype", "x_type"), [(np.float32, ui8), (np.float16, i8)])
 def test_convolution_that_quantises(case: str, dtype: Any, x_type: Any, check: Any) -> None:
     x, w, fields = QUANTISING[case]
-    fields = {**fields, "padding": 117 if x_type == ui8 else -11, "zero_point": 10, "x_scale": 0.021, "x_type": x_type}
-    op = IntegerConv2DOp(cube_kernels.value(x, "ND", dtype), *operands(w, w[0]), ui8, **fields)
+    point = 117 if x_type == ui8 else -11
+    quantises: dict[str, Any] = {"padding": point, "zero_point": 10, "x_scale": 0.021, "x_type": x_type}
+    op = IntegerConv2DOp(cube_kernels.value(x, "ND", dtype), *operands(w, w[0]), ui8, **fields, **quantises)
     op = IntegerConv2DOp.create(
         operands=list(op.operands), properties=dict(op.properties), result_types=[with_layout(tensor(op.y), "NC1HWC0")]
     )

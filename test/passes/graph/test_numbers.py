@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from onnx_models import F16, F32, ModelBuilder, assert_close, check, compile_to_graph, run_pass, run_reference
 from xdsl.dialects.builtin import ModuleOp
 
-from ge.dialects.graph import BatchNormOp, Conv2DOp, FusionOp, HostOp, TransDataOp
+from ge.dialects.graph import BatchNormOp, BinaryOp, Conv2DOp, FusionOp, HostOp, SoftmaxOp, TransDataOp
 from ge.dialects.graph.meaning import run_module
 from ge.passes.graph.report import collect
 
@@ -161,14 +161,15 @@ def rows_apart(m: ModelBuilder) -> None:
 
 
 def windows(m: ModelBuilder) -> None:
-    """Products in windows of a feature map, with heads, as in a Swin transformer."""
+    """Attention in windows of a feature map, with a bias for each head, as in a Swin transformer."""
     x = m.node("Relu", m.input("x", 1, 4, 6, 32))
     y = m.node("Reshape", x, m.constant((1, 2, 2, 3, 2, 32), np.int64))
     y = m.node("Reshape", m.node("Transpose", y, perm=[0, 1, 3, 2, 4, 5]), m.constant((6, 4, 32), np.int64))
     y = m.node("MatMul", y, m.weights(32, 64, scale=0.2))
     y = m.node("Transpose", m.node("Reshape", y, m.constant((6, 4, 2, 2, 16), np.int64)), perm=[2, 0, 3, 1, 4])
     q, v = (m.node("Gather", y, m.constant(i, np.int64), axis=0) for i in range(2))
-    y = m.node("MatMul", m.node("MatMul", q, m.node("Transpose", v, perm=[0, 1, 3, 2])), v)
+    scores = m.node("Add", m.node("MatMul", q, m.node("Transpose", v, perm=[0, 1, 3, 2])), m.weights(1, 2, 4, 4))
+    y = m.node("MatMul", m.node("Softmax", scores, axis=-1), v)
     y = m.node("Reshape", m.node("Transpose", y, perm=[0, 2, 1, 3]), m.constant((1, 2, 3, 2, 2, 32), np.int64))
     y = m.node("Reshape", m.node("Transpose", y, perm=[0, 1, 3, 2, 4, 5]), m.constant((1, 4, 6, 32), np.int64))
     m.output(m.node("Add", m.node("Mul", y, m.constant(0.1)), x))
@@ -285,7 +286,10 @@ def test_joining_kernels_changes_no_bit(network: Network) -> None:
                 np.testing.assert_array_equal(result, want[name])
 
 
-@pytest.mark.parametrize("network", [residual, inverted_residual, squeeze_and_excite, paddle_mobilenet, attention])
+@pytest.mark.parametrize(
+    "network",
+    [residual, inverted_residual, squeeze_and_excite, paddle_mobilenet, attention, heads, windows, transformer_mlp],
+)
 @pytest.mark.parametrize("kernels", [["fuse-conv-add"], ["autofuse"]])
 def test_joined_kernels(network: Network, kernels: list[str]) -> None:
     """The tile kernels of fusions compute what the model computes."""
@@ -316,6 +320,12 @@ def test_what_joins_in_networks(network: Network, kernels: int) -> None:
     """
     module = check(build(network), *FUSIONS, *DEVICE, "autofuse", tolerance=F16)
     assert count(module, FusionOp) == kernels
+
+
+def test_the_bias_of_windows_joins_the_softmax() -> None:
+    module = check(build(windows), *FUSIONS, *DEVICE, "autofuse", tolerance=F16)
+    kernels = [[type(step) for step in op.steps] for op in module.walk() if isinstance(op, FusionOp)]
+    assert [BinaryOp, SoftmaxOp] in kernels
 
 
 @pytest.mark.parametrize(

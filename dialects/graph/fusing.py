@@ -31,8 +31,8 @@ from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.capabilities import UNSAFE_ON_PADDING, broadcast_form, obstacle, takes_formats
 from ge.dialects.graph.compute import BinaryOp, Conv2DOp, MatmulOp, UnaryOp
 from ge.dialects.graph.constants import constant_array
-from ge.dialects.graph.movement import CastOp, ConcatOp, SliceOp, TransposeOp
-from ge.dialects.graph.movement_kernels import joins_channels
+from ge.dialects.graph.movement import CastOp, ConcatOp, SliceOp, TransDataOp, TransposeOp
+from ge.dialects.graph.movement_kernels import joins_channels, keeps_bytes
 from ge.dialects.graph.normalization import LayerNormOp, SoftmaxOp
 from ge.dialects.graph.program import ConstantOp, FusionOp
 from ge.dialects.graph.reduction import ReduceOp
@@ -65,6 +65,7 @@ ANCHORS: Mapping[type[Operation], Anchor] = {
     TransposeOp: Anchor(before=True, spreads=False),
     SliceOp: Anchor(before=True, spreads=False),
     ConcatOp: Anchor(spreads=False),
+    TransDataOp: Anchor(before=True, spreads=False),
 }
 """What may be a step once."""
 
@@ -227,7 +228,7 @@ def _tiles_obstacle(around: Around, ub: int) -> str | None:
     match around.anchor:
         case ReduceOp() as op:
             return _reduction_obstacle(op, around, ub)
-        case TransposeOp() | SliceOp() | ConcatOp() as op:
+        case TransposeOp() | SliceOp() | ConcatOp() | TransDataOp() as op:
             return _movement_obstacle(op, around)
         case _:
             return None if around.rule.rows is None else _rows_obstacle(around, ub)
@@ -245,14 +246,23 @@ def _reduction_obstacle(op: ReduceOp, around: Around, ub: int) -> str | None:
     return None
 
 
-def _movement_obstacle(op: TransposeOp | SliceOp | ConcatOp, around: Around) -> str | None:
+def _movement_obstacle(op: TransposeOp | SliceOp | ConcatOp | TransDataOp, around: Around) -> str | None:
     """What is wrong with the elementwise steps around a movement."""
+    if isinstance(op, TransDataOp) and around.elementwise and keeps_bytes(op):
+        return "a conversion that keeps the bytes is no kernel"
+    if isinstance(op, TransDataOp) and around.before and _pads(op.y):
+        return "steps would make something of what is beyond the end, where pad lanes are zero"
     if isinstance(op, ConcatOp) and around.elementwise and joins_channels(op):
         return "channels are put together in lanes"
     moved = set(tile_operands(around.before) or op.operands)
     if any(value in moved and math.prod(shape_of(value)) > 1 for value in tile_operands(around.after)):
         return "an operand is moved, and read as it lies, too"
     return None
+
+
+def _pads(value: SSAValue) -> bool:
+    """Whether there are lanes in the storage of a value that hold no element."""
+    return math.prod(storage_shape(layout_of(value.type), shape_of(value))) > math.prod(shape_of(value))
 
 
 def moved_lane_bytes(around: Around) -> int:

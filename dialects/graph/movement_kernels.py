@@ -12,10 +12,11 @@ from itertools import accumulate, pairwise
 
 from xdsl.ir import SSAValue
 
-from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.movement import ConcatOp, GatherChannelsOp, SliceOp, TransposeOp
+from ge.dialects.graph.base import shape_of, tensor
+from ge.dialects.graph.movement import ConcatOp, GatherChannelsOp, SliceOp, TransDataOp, TransposeOp
 from ge.dialects.graph.shapes import Shape
-from ge.maths.layouts import C0
+from ge.ir.attributes import block_lanes, layout_of
+from ge.maths.layouts import C0, ND_FORMATS
 
 MAX_LANE_RUNS = 1024
 """Runs of channels that a kernel puts together in blocks of 16, other than whole blocks: each is code of its own."""
@@ -114,3 +115,16 @@ def transposition_obstacle(shape: Shape, perm: Sequence[int]) -> str | None:
     if perm in ((1, 0), (0, 2, 1)):
         return None
     return "it moves elements of rows in another way than by transposing matrices"
+
+
+def keeps_bytes(op: TransDataOp) -> bool:
+    """Whether both storage formats hold the same bytes: one position or one row, and no pad lanes."""
+    if tensor(op.x).element_type != tensor(op.y).element_type:
+        return False
+    shape, formats = shape_of(op.x), {layout_of(op.x.type), layout_of(op.y.type)} - ND_FORMATS
+    lanes = block_lanes(tensor(op.x))
+    if formats == {"NC1HWC0"}:
+        return shape[2:] == (1, 1) and shape[1] % lanes == 0
+    if formats == {"FRACTAL_NZ"}:
+        return shape[-1] % lanes == 0 and (shape[-2] == 1 or shape[-1] == lanes)
+    return not formats

@@ -14,6 +14,7 @@ from xdsl.passes import ModulePass
 
 from ge.dialects import graph
 from ge.dialects.graph.base import tensor
+from ge.dialects.graph.movement_kernels import keeps_bytes
 from ge.dialects.graph.program import CORES, main_function
 from ge.dialects.tile.in_place import replaceable_inputs
 from ge.dialects.tile.structure import KernelOp
@@ -33,7 +34,7 @@ from ge.lowering.graph_to_tile.pooling import lower_pool2d
 from ge.lowering.graph_to_tile.quantisation import lower_dequantise, lower_integer_add, lower_quantise
 from ge.lowering.graph_to_tile.reduce import lower_reduce
 from ge.lowering.graph_to_tile.softmax import lower_softmax
-from ge.lowering.graph_to_tile.trans_data import keeps_bytes, lower_trans_data
+from ge.lowering.graph_to_tile.trans_data import lower_trans_data
 from ge.lowering.graph_to_tile.transpose import lower_transpose
 from ge.maths.layouts import ND_FORMATS
 from ge.passes.graph.assign_precision import AssignPrecisionPass, has_formats

@@ -18,6 +18,7 @@ from ge.dialects.graph import (
     ReduceOp,
     SliceOp,
     SoftmaxOp,
+    TransDataOp,
     TransposeOp,
     UnaryOp,
 )
@@ -32,6 +33,7 @@ from ge.lowering.graph_to_tile.matmul import lower_matmul
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attribute, no_kernel
 from ge.lowering.graph_to_tile.reduce import lower_reduce
 from ge.lowering.graph_to_tile.softmax import lower_softmax
+from ge.lowering.graph_to_tile.trans_data import lower_trans_data
 from ge.lowering.graph_to_tile.transpose import lower_transpose
 
 
@@ -79,6 +81,7 @@ _ANCHORED: Mapping[type[Operation], AnchorLowering] = {
     TransposeOp: lower_transpose,
     SliceOp: lower_slice,
     ConcatOp: lower_concat,
+    TransDataOp: lower_trans_data,
 }
 """The lowering of each of :data:`ge.dialects.graph.fusing.ANCHORS`."""
 

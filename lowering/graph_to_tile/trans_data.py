@@ -15,6 +15,7 @@ part of the next: parts go from the last to the first.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import f16
@@ -22,11 +23,15 @@ from xdsl.ir import Attribute, SSAValue
 
 from ge.dialects.graph import TransDataOp
 from ge.dialects.graph.base import shape_of, tensor
+from ge.dialects.graph.fusing import Around
 from ge.dialects.tile.types import tile_type
 from ge.ir.attributes import block_lanes, layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder, is_f16
 from ge.lowering.graph_to_tile.elementwise import F16_BLOCK, F32_BLOCK
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
+from ge.lowering.graph_to_tile.rows import alone
+from ge.lowering.graph_to_tile.spaces import HARMLESS
+from ge.lowering.graph_to_tile.stepped import SteppedKernel, moved_room
 from ge.maths.layouts import C0, ND_FORMATS, ceil_div
 from ge.maths.tiling import deal_evenly
 
@@ -34,8 +39,9 @@ ROW_BYTES = 2 * (F16_BLOCK + F32_BLOCK) // C0
 """What an element takes while it is loaded, converted, moved and stored."""
 
 
-def lower_trans_data(op: TransDataOp, target: Target) -> Outlined:
-    """The kernel of a change of storage format."""
+def lower_trans_data(op: TransDataOp, target: Target, around: Around | None = None) -> Outlined:
+    """The kernel of a change of storage format, with the steps of a fusion `around` it."""
+    around = around or alone(op)
     source, result = layout_of(op.x.type), layout_of(op.y.type)
     packs = source in ND_FORMATS
     if packs == (result in ND_FORMATS) or "FRACTAL_Z" in (source, result):
@@ -46,26 +52,26 @@ def lower_trans_data(op: TransDataOp, target: Target) -> Outlined:
     shape = shape_of(op.x)
     is_map = "NC1HWC0" in (source, result)
     if is_map and shape[2:] != (1, 1):
-        kernel = (_pack_map if packs else _unpack_map)(op, target)
+        kernel = (_pack_map if packs else _unpack_map)(op, around, target)
     else:
         batch, rows, columns = (shape[0], 1, shape[1]) if is_map else (math.prod(shape[:-2]), *shape[-2:])
         matrix = Matrix(batch, rows, columns, block_lanes(tensor(blocks)))
-        kernel = (_pack_matrix if packs else _unpack_matrix)(op, matrix, target)
+        kernel = (_pack_matrix if packs else _unpack_matrix)(op, around, matrix, target)
     names = {format: "NCHW" if format in ND_FORMATS and len(shape) == 4 else format for format in (source, result)}
-    return Outlined(kernel.kernel, [op.x], "TransData", attributes(src_format=names[source], dst_format=names[result]))
+    shown = attributes(src_format=names[source], dst_format=names[result])
+    return Outlined(kernel.b.kernel, kernel.operands, "TransData", shown)
 
 
-def keeps_bytes(op: TransDataOp) -> bool:
-    """Whether both storage formats hold the same bytes: one position or one row, and no pad lanes."""
-    if tensor(op.x).element_type != tensor(op.y).element_type:
-        return False
-    shape, formats = shape_of(op.x), {layout_of(op.x.type), layout_of(op.y.type)} - ND_FORMATS
-    lanes = block_lanes(tensor(op.x))
-    if formats == {"NC1HWC0"}:
-        return shape[2:] == (1, 1) and shape[1] % lanes == 0
-    if formats == {"FRACTAL_NZ"}:
-        return shape[-1] % lanes == 0 and (shape[-2] == 1 or shape[-1] == lanes)
-    return not formats
+class _Conversion(SteppedKernel):
+    """A kernel that moves elements from one storage format to another."""
+
+    def __init__(self, around: Around, source: Sequence[int], result: Sequence[int], cores: int) -> None:
+        """`source` and `result` are how the kernel sees the storage of both."""
+        super().__init__("trans_data", around, lambda operand: source, result, cores)
+
+    def fill(self, inside: bool) -> float | None:
+        """What is beyond the operand reads as: pad lanes of the result are zero, and no steps before it make any."""
+        return None if inside else HARMLESS if self.around.before else 0.0
 
 
 # Feature maps
@@ -99,58 +105,50 @@ def _channels_first(b: KernelBuilder, x: SSAValue, element: Attribute) -> SSAVal
     return b.cast(b.concat(parts), element)
 
 
-def _pack_map(op: TransDataOp, target: Target) -> KernelBuilder:
+def _pack_map(op: TransDataOp, around: Around, target: Target) -> SteppedKernel:
     """16 channels x P positions to P x 16; channels and positions beyond the end are zero."""
     (n, c, plane), packed = _map_views(op)
     c1, lanes = packed[1], packed[3]
-    room = target.ub // target.stages // (ROW_BYTES * lanes) // lanes
+    room = moved_room(around, target, ROW_BYTES) // lanes // lanes
     size = lanes * deal_evenly(ceil_div(plane, lanes), room, ceil_div(target.cores, n * c1), 8).size
     tiles = (n, c1, ceil_div(plane, size))
-    b = KernelBuilder(
-        "trans_data",
-        [memory_type(op.x, (n, c, plane))],
-        [memory_type(op.y, packed)],
-        min(target.cores, math.prod(tiles)),
-    )
-    inside = c % lanes == 0 and plane % size == 0
+    kernel = _Conversion(around, (n, c, plane), packed, min(target.cores, math.prod(tiles)))
+    b, fill = kernel.b, kernel.fill(c % lanes == 0 and plane % size == 0)
     with b.deal(math.prod(tiles), target.stages) as number:
         image, block, part = b.split(number, *tiles)
         start = b.times(part, size)
         offsets, sizes = (image, b.times(block, lanes), start), (1, lanes, size)
-        x = b.load(b.inputs[0], offsets, sizes, None if inside else 0.0, shape=sizes[1:])
+        x = kernel.elements(lambda source: b.load(source, offsets, sizes, fill, shape=sizes[1:]), 2)
         y = _positions_first(b, x, tensor(op.y).element_type)
-        b.store(y, b.outputs[0], (image, block, start, 0), (1, 1, size, lanes))
-    return b
+        kernel.store(y, (image, block, start, 0), (1, 1, size, lanes), plane % size == 0)
+    return kernel
 
 
-def _unpack_map(op: TransDataOp, target: Target) -> KernelBuilder:
+def _unpack_map(op: TransDataOp, around: Around, target: Target) -> SteppedKernel:
     """P x 16 to 16 channels x P positions, which go to rows of a plain tensor."""
     (n, c, plane), packed = _map_views(op)
     c1, lanes = packed[1], packed[3]
-    room = target.ub // target.stages // (ROW_BYTES * lanes) // lanes
+    room = moved_room(around, target, ROW_BYTES) // lanes // lanes
     element = tensor(op.y).element_type
     ragged = plane * element_bytes(op.y) % F16_BLOCK != 0
     share = 1 if ragged else ceil_div(target.cores, n * c1)
     size = lanes * deal_evenly(ceil_div(plane, lanes), room, share, 8).size
     parts = ceil_div(plane, size)
     groups = n * c1 * (1 if ragged else parts)
-    b = KernelBuilder(
-        "trans_data",
-        [memory_type(op.x, packed)],
-        [memory_type(op.y, (n, c, plane))],
-        1 if ragged else min(target.cores, groups),
-    )
+    kernel = _Conversion(around, packed, (n, c, plane), 1 if ragged else min(target.cores, groups))
+    b, fill = kernel.b, kernel.fill(plane % size == 0)
     with b.deal(groups, target.stages) as number:
         image, block, part = b.split(number, n, c1, 1 if ragged else parts)
         with b.loop(0, parts if ragged else 1, 1, stages=target.stages) as turn:
             if ragged:
                 part = b.minus(parts - 1, turn.counter)
             start = b.times(part, size)
-            fill = None if plane % size == 0 else 0.0
-            x = b.load(b.inputs[0], (image, block, start, 0), (1, 1, size, lanes), fill, shape=(size, lanes))
+            place, sizes = (image, block, start, 0), (1, 1, size, lanes)
+            x = kernel.elements(lambda source: b.load(source, place, sizes, fill, shape=sizes[2:]), 2)
             y = _channels_first(b, x, element)
-            b.store(y, b.outputs[0], (image, b.times(block, lanes), start), (1, lanes, size))
-    return b
+            inside = c % lanes == 0 and plane % size == 0
+            kernel.store(y, (image, b.times(block, lanes), start), (1, lanes, size), inside)
+    return kernel
 
 
 def element_bytes(value: SSAValue) -> int:
@@ -187,90 +185,75 @@ class Matrix:
         return (self.batch, self.blocks, self.rows, self.lanes)
 
 
-def _row_part(matrix: Matrix, target: Target) -> int:
+def _row_part(matrix: Matrix, around: Around, target: Target) -> int:
     """Blocks of a row that are moved at once."""
-    return deal_evenly(matrix.blocks, target.ub // target.stages // (ROW_BYTES * matrix.lanes), 1).size
+    return deal_evenly(matrix.blocks, moved_room(around, target, ROW_BYTES) // matrix.lanes, 1).size
 
 
-def _pack_matrix(op: TransDataOp, matrix: Matrix, target: Target) -> KernelBuilder:
+def _pack_matrix(op: TransDataOp, around: Around, matrix: Matrix, target: Target) -> SteppedKernel:
     """Rows to columns of blocks; columns beyond the end are zero."""
     lanes = matrix.lanes
-    part = _row_part(matrix, target)
+    part = _row_part(matrix, around, target)
     rows = 1
     if matrix.rows > matrix.blocks and part == matrix.blocks:
-        room = target.ub // target.stages // (ROW_BYTES * lanes * matrix.blocks)
+        room = moved_room(around, target, ROW_BYTES) // lanes // matrix.blocks
         rows = deal_evenly(matrix.rows, room, ceil_div(target.cores, matrix.batch)).size
     tiles = (matrix.batch, ceil_div(matrix.rows, rows), ceil_div(matrix.blocks, part))
-    b = KernelBuilder(
-        "trans_data",
-        [memory_type(op.x, matrix.plain)],
-        [memory_type(op.y, matrix.packed)],
-        min(target.cores, math.prod(tiles)),
-    )
-    inside = matrix.columns % (part * lanes) == 0 and matrix.rows % rows == 0
+    kernel = _Conversion(around, matrix.plain, matrix.packed, min(target.cores, math.prod(tiles)))
+    b, fill = kernel.b, kernel.fill(matrix.columns % (part * lanes) == 0 and matrix.rows % rows == 0)
     with b.deal(math.prod(tiles), target.stages) as number:
         image, row, block = b.split(number, *tiles)
         row, block = b.times(row, rows), b.times(block, part)
         sizes = (1, rows, part * lanes)
-        x = b.load(b.inputs[0], (image, row, b.times(block, lanes)), sizes, None if inside else 0.0, shape=sizes[1:])
+        place = (image, row, b.times(block, lanes))
+        x = kernel.elements(lambda source: b.load(source, place, sizes, fill, shape=sizes[1:]), 2)
         x = b.cast(x, tensor(op.y).element_type)
         if rows == 1:
-            b.store(b.reshape(x, (part, 1, lanes)), b.outputs[0], (image, block, row, 0), (1, part, 1, lanes))
+            inside = matrix.blocks % part == 0
+            kernel.store(b.reshape(x, (part, 1, lanes)), (image, block, row, 0), (1, part, 1, lanes), inside)
         else:
             with b.loop(0, part, 1, stages=target.stages) as turn:
                 column = b.slice(x, (0, b.times(turn.counter, lanes)), (rows, lanes))
-                b.store(column, b.outputs[0], (image, turn.counter, row, 0), (1, 1, rows, lanes))
-    return b
+                inside = matrix.rows % rows == 0
+                kernel.store(column, (image, turn.counter, row, 0), (1, 1, rows, lanes), inside)
+    return kernel
 
 
-def _unpack_matrix(op: TransDataOp, matrix: Matrix, target: Target) -> KernelBuilder:
+def _unpack_matrix(op: TransDataOp, around: Around, matrix: Matrix, target: Target) -> SteppedKernel:
     """Columns of blocks to rows: columns at once where rows are whole blocks, otherwise row by row."""
     lanes = matrix.lanes
     ragged = matrix.columns * element_bytes(op.y) % F16_BLOCK != 0
     if not ragged and matrix.rows > matrix.blocks:
-        return _unpack_columns(op, matrix, target)
+        return _unpack_columns(op, around, matrix, target)
     total = matrix.batch * matrix.rows
-    b = KernelBuilder(
-        "trans_data",
-        [memory_type(op.x, matrix.packed)],
-        [memory_type(op.y, (total, matrix.columns))],
-        1 if ragged else min(target.cores, total),
-    )
-    part = _row_part(matrix, target)
+    kernel = _Conversion(around, matrix.packed, (total, matrix.columns), 1 if ragged else min(target.cores, total))
+    part = _row_part(matrix, around, target)
     parts = ceil_div(matrix.blocks, part)
     element = tensor(op.y).element_type
-    fill = None if matrix.blocks % part == 0 else 0.0
+    b, fill = kernel.b, kernel.fill(matrix.blocks % part == 0)
     with b.deal(total, target.stages) as row, b.loop(0, parts, 1, stages=target.stages) as turn:
         image, row_of_image = b.split(row, matrix.batch, matrix.rows)
         block = b.times(b.minus(parts - 1, turn.counter), part)
-        x = b.load(
-            b.inputs[0],
-            (image, block, row_of_image, 0),
-            (1, part, 1, lanes),
-            fill,
-            shape=(1, part * lanes),
-        )
-        b.store(b.cast(x, element), b.outputs[0], (row, b.times(block, lanes)), (1, part * lanes))
-    return b
+        place, sizes = (image, block, row_of_image, 0), (1, part, 1, lanes)
+        x = kernel.elements(lambda source: b.load(source, place, sizes, fill, shape=(1, part * lanes)), 2)
+        inside = matrix.columns % (part * lanes) == 0
+        kernel.store(b.cast(x, element), (row, b.times(block, lanes)), (1, part * lanes), inside)
+    return kernel
 
 
-def _unpack_columns(op: TransDataOp, matrix: Matrix, target: Target) -> KernelBuilder:
+def _unpack_columns(op: TransDataOp, around: Around, matrix: Matrix, target: Target) -> SteppedKernel:
     """Each column of blocks goes to all rows of a plain matrix whose rows are whole blocks."""
     lanes = matrix.lanes
-    room = target.ub // target.stages // (ROW_BYTES * lanes)
+    room = moved_room(around, target, ROW_BYTES) // lanes
     rows = deal_evenly(matrix.rows, room, ceil_div(target.cores, matrix.batch * matrix.blocks), 8).size
     tiles = (matrix.batch, matrix.blocks, ceil_div(matrix.rows, rows))
-    b = KernelBuilder(
-        "trans_data",
-        [memory_type(op.x, matrix.packed)],
-        [memory_type(op.y, matrix.plain)],
-        min(target.cores, math.prod(tiles)),
-    )
+    kernel = _Conversion(around, matrix.packed, matrix.plain, min(target.cores, math.prod(tiles)))
+    b, inside = kernel.b, matrix.rows % rows == 0
     with b.deal(math.prod(tiles), target.stages) as number:
         image, block, row = b.split(number, *tiles)
         row = b.times(row, rows)
-        fill = None if matrix.rows % rows == 0 else 0.0
-        x = b.load(b.inputs[0], (image, block, row, 0), (1, 1, rows, lanes), fill, shape=(rows, lanes))
+        place, sizes, fill = (image, block, row, 0), (1, 1, rows, lanes), kernel.fill(inside)
+        x = kernel.elements(lambda source: b.load(source, place, sizes, fill, shape=(rows, lanes)), 2)
         y = b.cast(x, tensor(op.y).element_type)
-        b.store(y, b.outputs[0], (image, row, b.times(block, lanes)), (1, rows, lanes))
-    return b
+        kernel.store(y, (image, row, b.times(block, lanes)), (1, rows, lanes), inside)
+    return kernel

@@ -11,8 +11,9 @@ from xdsl.ir import SSAValue
 
 from ge.dialects.graph import TransDataOp
 from ge.dialects.graph.base import tensor
+from ge.dialects.graph.movement_kernels import keeps_bytes
 from ge.ir.errors import GeError
-from ge.lowering.graph_to_tile.trans_data import keeps_bytes, lower_trans_data
+from ge.lowering.graph_to_tile.trans_data import lower_trans_data
 
 Check = Any
 Value = Callable[..., SSAValue]

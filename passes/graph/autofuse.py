@@ -42,15 +42,15 @@ class AutofusePass(ModulePass):
     An edge is taken if the joined group is one kernel (`ge.dialects.graph.fusing`):
 
     1. elementwise operations on the same shape and format, with operands that spread as scalars, channels or rows;
-    2. around at most one anchor: after a convolution or matrix product, before and after a softmax or a normalisation
-       of rows;
+    2. around at most one anchor: after a convolution or matrix product; before and after a softmax, a normalisation of
+       rows, a reduction, a transposition, a slice or a conversion of the storage format; after a concatenation;
     3. with one result: a value between has no user outside, so no cycle can lead through other kernels;
     4. with at most 8 operands and 32 steps, and tiles that fit into the unified buffer of the SoC twice; 16 rows of
        them, where the anchor alone would have 16 there.
 
-    Left alone, as no kernel holds them together with others: pooling, movements of channels, conversions of the storage
-    format, and what runs on the host; a value with users in two groups; two anchors; steps before rows that do not fill
-    blocks, if they could make infinite numbers of what is beyond the end.
+    Left alone, as no kernel holds them together with others: pooling, movements of channels, and what runs on the host;
+    a value with users in two groups; two anchors; steps before rows that do not fill blocks, if they could make
+    infinite numbers of what is beyond the end.
     Modules without storage formats are left alone: this runs after `propagate-layout`. No bit of the result changes.
     """
 

@@ -288,6 +288,11 @@ def _rows_obstacle(around: Around, ub: int) -> str | None:
     if not around.elementwise:
         return None
     together = rows_together(around, ub)
+    in_order = rows.is_ragged and not rows.fractal and rows.rows > 1
+    if in_order and (
+        together == 1 or any(isinstance(step, UnaryOp) and step.kind in DEMANDING for step in around.steps)
+    ):
+        return f"one core stores rows of {rows.length} elements, and would do the steps alone"
     elements = together * rows.padded
     copies = 2 if 2 * elements <= row_room(Around((), around.anchor, ()), ub) else 1
     if copies * elements > row_room(around, ub):

@@ -27,6 +27,10 @@ from ge.dialects.graph.movement import ReshapeOp, TransDataOp, ViewOp
 from ge.dialects.graph.program import ConstantOp, LaunchOp
 from ge.ir.attributes import EIGHT_BITS, layout_of
 from ge.maths.layouts import C0
+from ge.maths.tiling import quantised_rows
+
+QUANTISED_SLAB_BYTES = 112 * 1024
+"""The rows under the windows of two output rows, while they are quantised: less than half of the unified buffer."""
 
 
 def on_integers(op: Operation) -> bool:
@@ -77,8 +81,13 @@ def integer_formats(op: Operation) -> Sequence[tuple[tuple[str | None, ...], str
 
 def can_quantise(op: IntegerConv2DOp) -> bool:
     """Whether the kernel of a convolution can quantise what it reads: rows of few channels, under windows."""
+    _, channels, _, width = shape_of(op.x)
+    height, stride, dilation = shape_of(op.w)[2], op.strides.get_values()[0], op.dilations.get_values()[0]
     window = shape_of(op.w)[2:] != (1, 1) or any(stride > 1 for stride in op.strides.get_values())
-    return shape_of(op.x)[1] <= C0 and op.groups.value.data == 1 and (window or any(op.pads.get_values()))
+    rows = quantised_rows(channels, width)
+    slab = ((height - 1) * dilation + 1 + stride) * rows.done + rows.each + rows.row
+    fits = channels <= C0 and slab <= QUANTISED_SLAB_BYTES
+    return fits and op.groups.value.data == 1 and (window or any(op.pads.get_values()))
 
 
 def _quantise_formats(op: QuantiseOp) -> Sequence[tuple[tuple[str | None, ...], str]]:

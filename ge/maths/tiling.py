@@ -76,6 +76,28 @@ class Machine:
 
 
 @dataclass(frozen=True)
+class MadeRows:
+    """Bytes of the unified buffer that the rows of a slab take while they are made there."""
+
+    done: int
+    """A row that is made: its part of the slab."""
+    each: int
+    """A row of those that are under way at once."""
+    row: int
+    """The row at hand, beside that."""
+
+
+def quantised_rows(channels: int, width: int) -> MadeRows:
+    """Rows of at most 16 channels that become blocks of 8 bits.
+
+    Under way are numbers in float32, as loaded and divided, and in int32 and float16, or 16 channels of float16. The
+    row at hand has 16 and 32 lanes of float16, and 32 of 8 bits.
+    """
+    positions = round_up(width, C0)
+    return MadeRows(32 * positions, positions * max(2 * C0, 14 * channels), positions * (2 * C0 + 2 * 32 + 32))
+
+
+@dataclass(frozen=True)
 class Contraction:
     """A convolution, or a matrix product as a 1 x 1 convolution, per group: channels in blocks of 16."""
 
@@ -98,8 +120,8 @@ class Contraction:
     """Bytes of one lane of what the epilogue reads beside the accumulator."""
     inner_bytes: int = 0
     """Bytes of one lane of what the epilogue computes on the way, apart from `copies`."""
-    made_row_bytes: int = 0
-    """Bytes of the unified buffer that one input row takes while it is made there, 0 where slabs are loaded."""
+    made: MadeRows | None = None
+    """What a slab takes of the unified buffer, where it is made there and not loaded."""
     n1_multiple: int = 1
     """Output blocks that are stored as one block: 2 where 32 lanes of 8 bits are. `n1` is a multiple."""
 
@@ -158,6 +180,12 @@ class Tiling:
         """Matrix instructions of one tile."""
         return problem.c1 // self.c1 * ceil_div(self.c1 * problem.taps, self.k1)
 
+    def rows_together(self, problem: Contraction, machine: Machine) -> int:
+        """Rows of a slab that fit into half of the unified buffer at once while they are made; below 1 if none does."""
+        assert problem.made is not None, "the slab is made on the chip"
+        room = machine.ub // 2 - self.rows * problem.made.done - problem.made.row
+        return min(self.rows, room // problem.made.each)
+
     def slab_bytes(self, problem: Contraction) -> int:
         """Bytes of one slab in L1."""
         return BLOCK_BYTES * self.c1 * (self.m if problem.is_flat else problem.width * self.rows)
@@ -215,7 +243,7 @@ def fits(problem: Contraction, machine: Machine, tiling: Tiling) -> bool:
         "piece": tiling.stages + 1,
     }[tiling.weights]
     l1 = tiling.slab_bytes(problem) * slab_copies + tiling.weight_bytes(problem) * weight_copies
-    if problem.made_row_bytes and tiling.slab_bytes(problem) + problem.made_row_bytes > machine.ub // 2:
+    if problem.made is not None and tiling.rows_together(problem, machine) < 1:
         return False
     return l1 <= machine.l1 and tiling.m * tiling.n1 * ACCUMULATOR_BYTES * outer <= machine.l0c
 
@@ -239,7 +267,10 @@ def estimate(problem: Contraction, machine: Machine, tiling: Tiling) -> float:
     mte2 = slab if tiling.weights == "core" else slab + filters
     operations = problem.operations + 1
     vector = lanes * 4 / machine.l0c_rate + operations * (lanes * 4 / machine.vector_rate + machine.vector_latency)
-    vector += tiling.rows * problem.made_row_bytes / machine.vector_rate
+    if problem.made is not None:
+        chain = 5 * machine.vector_latency * ceil_div(tiling.rows, tiling.rows_together(problem, machine))
+        row = 4 * machine.vector_latency + (problem.made.done + problem.made.row) / machine.vector_rate
+        vector += chain + tiling.rows * row
     store = lanes * 2 / machine.store_rate + machine.transfer
     if problem.operand_bytes:
         mte2 += lanes * problem.operand_bytes / machine.slab_rate + n1 // tiling.epilogue_n1 * machine.transfer

@@ -34,7 +34,7 @@ from ge.lowering.graph_to_tile.contraction import (
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
 from ge.lowering.graph_to_tile.requantisation import divided, requantisation_cost, requantisation_of, rounded
 from ge.maths.layouts import C0, C0_BYTES, ceil_div, round_up
-from ge.maths.tiling import Contraction, Tiling, choose_tiling
+from ge.maths.tiling import Contraction, Tiling, choose_tiling, quantised_rows
 
 
 @dataclass(frozen=True)
@@ -90,33 +90,36 @@ class ConvolutionOperands:
 
 @dataclass(frozen=True)
 class QuantisedRows(ConvolutionOperands):
-    """Slabs of a plain feature map of few channels, quantised row by row; rows outside of it are zeros before."""
+    """Slabs of a plain feature map of few channels, quantised as they are read; rows outside of it are zeros before."""
 
     scale: float = 1.0
     element: Attribute = ui8
+    together: int = 1
+    """Rows that are quantised at once, before each of them is transposed."""
 
     def slab(self, b: KernelBuilder, tile: TilePosition, chunk: Index, blocks: int) -> SSAValue:
-        first = b.times(b.divide(tile.start, self.problem.out_width), self.problem.strides[0])
-        rows = [self._row(b, tile.image, b.plus(first, row - self.top)) for row in range(self.tiling.rows)]
-        return b.concat(rows, axis=1)
-
-    def _row(self, b: KernelBuilder, image: Index, row: Index) -> SSAValue:
-        """One row as 1 x 1 x W x 32: channels x positions are quantised, then transposed, and doubled to 32 lanes."""
         _, channels, _, width = gm_type(self.x).sizes
-        positions = round_up(width, C0)
-        sizes = (1, channels, 1, positions)
-        x = b.load(self.x, (image, 0, row, 0), sizes, 0.0, shape=(channels, positions))
-        x = rounded(b, divided(b, b.cast(x, f32), self.scale))
-        if channels < C0:
-            x = b.concat([x, b.constant(0, (C0 - channels, positions), f16)])
+        rows, positions = self.tiling.rows, round_up(width, C0)
+        top = b.minus(b.times(b.divide(tile.start, self.problem.out_width), self.problem.strides[0]), self.top)
+        made: list[SSAValue] = []
+        for first in range(0, rows, self.together):
+            count = min(self.together, rows - first)
+            place, sizes = (tile.image, 0, b.plus(top, first), 0), (1, channels, count, positions)
+            x = b.load(self.x, place, sizes, 0.0, shape=(channels, count * positions))
+            x = rounded(b, divided(b, b.cast(x, f32), self.scale))
+            if channels < C0:
+                x = b.concat([x, b.constant(0, (C0 - channels, count * positions), f16)])
+            parts = [b.slice(x, (0, number * positions), (C0, positions)) for number in range(count)]
+            made += [self._row(b, part, width) for part in parts]
+        return b.concat(made, axis=1)
+
+    def _row(self, b: KernelBuilder, x: SSAValue, width: int) -> SSAValue:
+        """Whole numbers, 16 channels x positions, as a row 1 x 1 x W x 32: transposed, and doubled to 32 lanes."""
+        positions = tile_type(x).sizes[1]
         x = b.transpose(x)
         lanes = b.concat([b.scalar("adds", x, self.padding) for _ in range(2)], axis=1)
         lanes = b.slice(b.reshape(lanes, (1, 1, positions, C0_BYTES)), (0, 0, 0, 0), (1, 1, width, C0_BYTES))
         return b.cast(lanes, self.element)
-
-
-QUANTISED_BYTES = 2 * 4 * 3 + 4 + 2 * 16 * 3 + 2 * 32
-"""What a position of a row takes while it is quantised, for few channels: numbers, three times 16 lanes, 32 lanes."""
 
 
 def convolution_problem(op: Conv2DOp | IntegerConv2DOp) -> Contraction:
@@ -127,7 +130,6 @@ def convolution_problem(op: Conv2DOp | IntegerConv2DOp) -> Contraction:
     groups, merge = op.groups.value.data, op.group_merge.value.data
     merged, outputs = ceil_div(groups, merge), merge * o // groups
     element = op.x_element if isinstance(op, IntegerConv2DOp) else tensor(op.x).element_type
-    quantises = isinstance(op, IntegerConv2DOp) and op.x_scale is not None
     inner, outer = C0_BYTES if element in EIGHT_BITS else C0, block_lanes(tensor(op.y))
     if merged > 1 and (i % inner or outputs % outer):
         filled = str(inner) if inner == outer else f"{inner} and {outer}"
@@ -151,7 +153,7 @@ def convolution_problem(op: Conv2DOp | IntegerConv2DOp) -> Contraction:
         dilations=(dilation_h, dilation_w),
         copies=cost.copies,
         operations=cost.operations,
-        made_row_bytes=(QUANTISED_BYTES + 16 * c) * round_up(width, C0) if quantises else 0,
+        made=quantised_rows(c, width) if isinstance(op, IntegerConv2DOp) and op.x_scale is not None else None,
         n1_multiple=outer // C0,
     )
 
@@ -183,7 +185,8 @@ def lower_conv2d(op: Conv2DOp | IntegerConv2DOp, target: Target, fused: FusedSte
     x, w = b.inputs[:2]
     operands = ConvolutionOperands(x, w, problem, tiling, top, padding)
     if isinstance(op, IntegerConv2DOp) and op.x_scale is not None:
-        operands = QuantisedRows(x, w, problem, tiling, top, padding, number_of(op.x_scale), op.x_element)
+        rows = tiling.rows_together(problem, target.machine())
+        operands = QuantisedRows(x, w, problem, tiling, top, padding, number_of(op.x_scale), op.x_element, rows)
     ContractionKernel(
         b,
         problem,

@@ -22,13 +22,16 @@ from ge.dialects.graph import (
     UnaryKind,
 )
 from ge.dialects.graph.base import tensor
+from ge.dialects.graph.capabilities import obstacle
 from ge.dialects.graph.constants import constant
 from ge.ir.attributes import ui8, with_layout
 from ge.lowering.graph_to_tile.convolution import lower_conv2d
 from ge.lowering.graph_to_tile.matmul import lower_matmul
+from ge.lowering.graph_to_tile.outline import Target
 from ge.lowering.graph_to_tile.pooling import lower_pool2d
 from ge.lowering.graph_to_tile.quantisation import lower_dequantise, lower_integer_add, lower_quantise
 from ge.lowering.graph_to_tile.trans_data import lower_trans_data
+from ge.targets.ascend.soc import load_soc, soc_names
 
 RELU = ActivationAttr(UnaryKind.RELU)
 CLIP = ActivationAttr(UnaryKind.CLIP, 0.0, 60.0)
@@ -262,3 +265,21 @@ def test_convolution_that_quantises(case: str, dtype: Any, x_type: Any, check: A
     assert len(np.unique(check.last_results[0])) > 40, "nearly all results saturate, the test shows little"
     kernel, arrays = cube_kernels.kernel_of(op, cube_kernels.LARGE)
     cube_kernels.check(kernel, arrays)
+
+
+@pytest.mark.parametrize("soc", soc_names())
+@pytest.mark.parametrize(("kernel", "stride", "channels"), [(7, 2, 3), (3, 1, 3), (3, 2, 16), (16, 16, 3), (2, 3, 1)])
+def test_the_widest_image_that_a_convolution_quantises(kernel: int, stride: int, channels: int, soc: str) -> None:
+    """Whatever has no obstacle has tiles that fit on every chip."""
+
+    def convolution_of(width: int) -> IntegerConv2DOp:
+        w = (16, channels, kernel, kernel)
+        x = cube_kernels.value((1, channels, 40, width), "ND", np.float32)
+        return IntegerConv2DOp(x, *operands(w, 16), ui8, strides=(stride, stride), x_scale=0.02, x_type=ui8)
+
+    widths = [width for width in range(kernel, 1500, 7) if obstacle(convolution_of(width)) is None]
+    assert widths, "none is quantised"
+    op = convolution_of(widths[-1])
+    blocks = with_layout(tensor(op.y), "NC1HWC0")
+    op = IntegerConv2DOp.create(operands=list(op.operands), properties=dict(op.properties), result_types=[blocks])
+    lower_conv2d(op, Target(load_soc(soc)))

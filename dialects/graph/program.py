@@ -174,7 +174,7 @@ class FusionOp(IRDLOperation):
     """Operations that become one kernel: the region computes the result from its arguments, ended by `graph.yield`.
 
     It computes what the operations do one after another, each result rounded to its own type. Values between them are
-    in no memory of the device. `ge.dialects.graph.fusing` says which operations one kernel can hold.
+    in no memory of the device. `ge.dialects.graph.fusion_limits` says which operations one kernel can hold.
     """
 
     name = "graph.fusion"

@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import f32
 from xdsl.ir import Block, SSAValue
 
 from ge.dialects.graph import ActivationAttr, UnaryKind
-from ge.dialects.graph.fusing import ON_FLOAT16
+from ge.dialects.graph.fusion_limits import ON_FLOAT16
 from ge.dialects.tile.types import GmType
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 

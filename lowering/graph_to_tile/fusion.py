@@ -22,7 +22,8 @@ from ge.dialects.graph import (
     TransposeOp,
     UnaryOp,
 )
-from ge.dialects.graph.fusing import Around, discard, fusion_obstacle, unfolded
+from ge.dialects.graph.fusing import Around, discard, unfolded
+from ge.dialects.graph.fusion_limits import fusion_obstacle
 from ge.lowering.graph_to_tile.boxes import lower_slice
 from ge.lowering.graph_to_tile.contraction import FusedSteps
 from ge.lowering.graph_to_tile.convolution import lower_conv2d

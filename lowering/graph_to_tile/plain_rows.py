@@ -14,7 +14,8 @@ from xdsl.ir import SSAValue
 
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import BroadcastForm
-from ge.dialects.graph.fusing import Around, is_vector, row_tiles, rows_together
+from ge.dialects.graph.fusing import Around
+from ge.dialects.graph.fusion_limits import is_vector, row_tiles, rows_together
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import gm_type
 from ge.lowering.graph_to_tile.builder import KernelBuilder

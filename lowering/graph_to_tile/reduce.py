@@ -25,7 +25,8 @@ from xdsl.ir import SSAValue
 
 from ge.dialects.graph import ReduceKind, ReduceOp
 from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.fusing import Around, reduce_room
+from ge.dialects.graph.fusing import Around
+from ge.dialects.graph.fusion_limits import reduce_room
 from ge.dialects.graph.reduction_kernels import ReduceTiles
 from ge.dialects.tile.text import Index
 from ge.lowering.graph_to_tile.builder import KernelBuilder

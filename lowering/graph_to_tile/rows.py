@@ -19,7 +19,8 @@ from xdsl.ir import Operation, SSAValue
 
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import BroadcastForm, broadcast_form
-from ge.dialects.graph.fusing import Around, row_room, tile_operands
+from ge.dialects.graph.fusing import Around, tile_operands
+from ge.dialects.graph.fusion_limits import row_room
 from ge.ir.attributes import layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.fractal_rows import FractalRows

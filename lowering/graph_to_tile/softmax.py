@@ -21,7 +21,8 @@ from xdsl.ir import SSAValue
 from ge.dialects.graph import ConstantOp, SoftmaxOp
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.constants import constant
-from ge.dialects.graph.fusing import Around, row_tiles
+from ge.dialects.graph.fusing import Around
+from ge.dialects.graph.fusion_limits import row_tiles
 from ge.dialects.graph.row_tiles import RowTiles
 from ge.dialects.tile.types import tile_type
 from ge.lowering.graph_to_tile.builder import KernelBuilder

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from xdsl.ir import SSAValue
 
 from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.fusing import Around, moved_lane_bytes, tile_operands
+from ge.dialects.graph.fusing import Around, tile_operands
+from ge.dialects.graph.fusion_limits import moved_lane_bytes
 from ge.dialects.graph.row_tiles import NUMBERS_BYTES
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import tile_type

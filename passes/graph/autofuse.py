@@ -11,7 +11,8 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ge.dialects.graph import Conv2DOp, MatmulOp, main_function
-from ge.dialects.graph.fusing import Around, lane_bytes
+from ge.dialects.graph.fusing import Around
+from ge.dialects.graph.fusion_limits import lane_bytes
 from ge.maths.layouts import C0
 from ge.passes.graph import report
 from ge.passes.graph.fusion_groups import FusionGroups
@@ -39,7 +40,7 @@ class AutofusePass(ModulePass):
     same gain, those of a convolution or matrix product come first: the matrix unit works while the vector unit does the
     steps.
 
-    An edge is taken if the joined group is one kernel (`ge.dialects.graph.fusing`):
+    An edge is taken if the joined group is one kernel (`ge.dialects.graph.fusion_limits`):
 
     1. elementwise operations on the same shape and format, with operands that spread as scalars, channels or rows;
     2. around at most one anchor: after a convolution or matrix product; before and after a softmax, a normalisation of

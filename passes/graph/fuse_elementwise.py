@@ -23,8 +23,8 @@ class FuseElementwisePass(ModulePass):
     """Fuse chains and trees of elementwise operations, so that values between them stay on the chip.
 
     Rewritten: an elementwise operation (unary, binary, cast) and the elementwise operations that make its operands, and
-    theirs, as long as `ge.dialects.graph.fusing` has no objection → one fusion. Operands may be tensors, constants,
-    and what spreads as a scalar, per channel or as a row.
+    theirs, as long as `ge.dialects.graph.fusion_limits` has no objection → one fusion. Operands may be tensors,
+    constants, and what spreads as a scalar, per channel or as a row.
 
     Left alone:
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from ge.dialects.graph import FusionOp, YieldOp
-from ge.dialects.graph.fusing import Around, fusion_obstacle, is_step, outside_operands, tile_operands
+from ge.dialects.graph.fusing import Around, is_step, outside_operands, tile_operands
+from ge.dialects.graph.fusion_limits import fusion_obstacle
 from ge.dialects.om.values import value_bytes
 from ge.ir.locations import fused_loc
 from ge.ir.rewriting import replace_value

@@ -11,7 +11,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from ge.dialects.graph import ConstantOp
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.constants import constant, stored_type
-from ge.dialects.graph.fusing import Around, fusion_obstacle, outside_operands
+from ge.dialects.graph.fusing import Around, outside_operands
+from ge.dialects.graph.fusion_limits import fusion_obstacle
 from ge.dialects.tile.meaning import run_kernel
 from ge.dialects.tile.structure import KernelOp
 from ge.ir.attributes import layout_of

@@ -23,7 +23,7 @@ from ge.dialects.graph import (
     UnaryOp,
 )
 from ge.dialects.graph.constants import constant
-from ge.dialects.graph.fusing import MAX_FUNCTION_BYTES, MAX_OPERANDS, fusion_obstacle, inner_bytes, lane_bytes
+from ge.dialects.graph.fusion_limits import MAX_FUNCTION_BYTES, MAX_OPERANDS, fusion_obstacle, inner_bytes, lane_bytes
 from ge.dialects.tile.meaning import run_kernel
 from ge.ir.constants import Array
 from ge.ir.errors import GeError

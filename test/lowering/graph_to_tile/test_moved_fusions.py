@@ -14,7 +14,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ge.dialects.graph import ActivationAttr, BinaryOp, CastOp, ConcatOp, SliceOp, TransDataOp, TransposeOp, UnaryOp
 from ge.dialects.graph.base import shape_of, tensor
-from ge.dialects.graph.fusing import fusion_obstacle
+from ge.dialects.graph.fusion_limits import fusion_obstacle
 from ge.ir.attributes import layout_of, with_layout
 from ge.lowering.graph_to_tile.outline import Target
 

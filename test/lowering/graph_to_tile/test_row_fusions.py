@@ -15,7 +15,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from ge.dialects.graph import ActivationAttr, BinaryOp, CastOp, LayerNormOp, SoftmaxOp, UnaryOp
 from ge.dialects.graph.base import shape_of
-from ge.dialects.graph.fusing import MAX_OPERANDS, fusion_obstacle
+from ge.dialects.graph.fusion_limits import MAX_OPERANDS, fusion_obstacle
 from ge.lowering.graph_to_tile.outline import Target
 from ge.passes.graph.fusion_groups import make_fusion
 

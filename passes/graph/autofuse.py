@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from ge.dialects.graph import Conv2DOp, MatmulOp, main_function
-from ge.dialects.graph.fusing import Around
+from ge.dialects.graph.fusing import ANCHORS, Around
 from ge.dialects.graph.fusion_limits import lane_bytes
 from ge.maths.layouts import C0
 from ge.passes.graph import report
@@ -36,9 +36,9 @@ class AutofusePass(ModulePass):
 
     in seconds: `traffic` is the bytes of the operands and the result of a kernel in storage format, `bandwidth` that of
     the SoC from device memory (all cores), `launch` the time that one kernel launch takes. A value that only B reads is
-    thus saved twice, and an operand that both read, once. Joining never adds work on the vector unit. Of edges with the
-    same gain, those of a convolution or matrix product come first: the matrix unit works while the vector unit does the
-    steps.
+    thus saved twice, and an operand that both read, once. Joining adds no work to the vector unit; where it would leave
+    less room for tiles, or cores without work, the limits of a kernel say no. Of edges with the same gain, those of a
+    convolution or matrix product come first: the matrix unit works while the vector unit does the steps.
 
     An edge is taken if the joined group is one kernel (`ge.dialects.graph.fusion_limits`):
 
@@ -88,13 +88,17 @@ def _hides(groups: FusionGroups, producer: Operation, user: Operation) -> bool:
 
 
 def _edges(groups: FusionGroups) -> Iterator[tuple[Operation, Operation]]:
-    """Each pair of operations, of which one makes an operand of the other, that may be steps; the last pairs first."""
+    """Each pair of operations, of which one makes an operand of the other, that may be steps; the last pairs first.
+
+    Pairs of anchors are none: they never share a kernel.
+    """
     candidates = groups.candidates()
     known = set(candidates)
     for user in reversed(candidates):
         for operand in dict.fromkeys(user.operands):
-            if isinstance(operand.owner, Operation) and operand.owner in known:
-                yield operand.owner, user
+            producer = operand.owner
+            if isinstance(producer, Operation) and producer in known and not {type(producer), type(user)} <= {*ANCHORS}:
+                yield producer, user
 
 
 def _obstacle(groups: FusionGroups, producer: Operation, user: Operation, soc: Soc) -> str | None:

@@ -193,8 +193,8 @@ def _dequantised(value: SSAValue) -> Array | None:
     op = cast(OnnxOp, value.owner)
     x, scale = known(op.operands[0]), known(op.operands[1])
     point = known(op.operand("x_zero_point"))
-    if x is None or scale is None or op.attribute("block_size", 0):
-        return None
+    if x is None or scale is None or op.attribute("block_size", 0) or x.dtype.kind not in "iu":
+        return None  # floats of 8 bits, and integers of 4 and 2, are left to the host
     if op.operand("x_zero_point") is not None and point is None:
         return None
     sides: list[Any] = [scale, np.zeros_like(scale) if point is None else point]
@@ -213,7 +213,7 @@ def quantize_linear(op: OnnxOp, emit: Emitter) -> Results:
     """QuantizeLinear of all of a tensor to 8 bits."""
     x, found = op.operands[0], _scale_and_point(op, "y_scale", "y_zero_point")
     target = tensor(op.results[0]).element_type
-    if not is_feature(x) or found is None or target not in EIGHT_BITS or not shape_of(x):
+    if not is_feature(x) or found is None or target not in EIGHT_BITS or not shape_of(x) or op.attribute("precision"):
         return None
     return _with_kernel(emit, QuantiseOp(x, target, *found))
 
@@ -233,9 +233,9 @@ def dequantize_linear(op: OnnxOp, emit: Emitter) -> Results:
 
 
 def _scale_and_point(op: OnnxOp, scale_name: str, point_name: str) -> tuple[float, int] | None:
-    """The scale and zero point of a whole tensor, if they are constant and a kernel can divide by the scale."""
+    """The scale, of float32, and zero point of a whole tensor, if they are constant."""
     scale, point = known(op.operand(scale_name)), known(op.operand(point_name))
-    if scale is None or scale.size != 1 or op.attribute("block_size", 0):
+    if scale is None or scale.size != 1 or op.attribute("block_size", 0) or scale.dtype != np.float32:
         return None
     if op.operand(point_name) is not None and (point is None or point.size != 1):
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
+import ml_dtypes
 import numpy as np
 import onnxruntime
 import pytest
@@ -193,6 +194,20 @@ def test_left_as_floats() -> None:
         got, want = run_module(compile_to_graph(model), inputs), run_reference(model, inputs)
         for output, expected in want.items():
             np.testing.assert_allclose(got[output], expected, rtol=1e-4, atol=1e-4 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "int4", "uint4", "int16", "uint8", "int32"])
+def test_constants_of_every_type(dtype: str) -> None:
+    """What is scaled beforehand is what onnxruntime makes of it."""
+    b = ModelBuilder(opset=21)
+    values = np.array([[1, 2, 3, -4], [5, 6, 7, -1]]) if dtype[0] != "u" else np.array([[1, 2, 3, 4], [15, 6, 7, 0]])
+    element = np.dtype(getattr(ml_dtypes, dtype, dtype))
+    scaled = b.node("DequantizeLinear", b.constant(values, element), b.constant([0.5, 0.3]), axis=0)
+    b.output(b.node("Add", b.input("x", 2, 4), scaled))
+    model, inputs = b.build(), {"x": normal(20, 2, 4)}
+    got, want = run_module(compile_to_graph(model), inputs), run_reference(model, inputs)
+    for name, expected in want.items():
+        np.testing.assert_allclose(got[name], expected, rtol=1e-6)
 
 
 def test_quantised_types_that_stay_on_the_host() -> None:

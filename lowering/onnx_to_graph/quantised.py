@@ -162,12 +162,12 @@ def _product(
 
 
 def _bias(value: SSAValue | None, scale: Array) -> Array | None:
-    """A constant bias in units of the products, rounded; zeros when there is none, None when it is not a constant."""
+    """A constant bias in units of the products, rounded; zeros when there is none, None when it is anything else."""
     if value is None:
         return np.zeros(scale.shape, np.int64)
     array = _dequantised(value) if isinstance(value.owner, OnnxOp) and is_weights(value.owner) else known(value)
-    if array is None or array.size not in (1, scale.size) or max(array.shape, default=1) != array.size:
-        return None
+    if array is None or array.size not in (1, scale.size) or (array.size > 1 and array.shape[-1] != array.size):
+        return None  # one for each row is none for each output
     units = np.rint(np.broadcast_to(array.reshape(-1), scale.shape).astype(np.float64) / scale)
     return units.astype(np.int64) if (np.abs(units) <= LARGEST_SUM).all() else None
 

@@ -185,6 +185,10 @@ def test_left_as_floats() -> None:
     w = b.node("DequantizeLinear", b.constant(np.full((70000, 2), -128), np.int8), b.constant(2.0**-8))
     b.output(b.node("MatMul", x, w))
     cases["sums beyond int32"] = b.build()
+    b = QuantisedBuilder(seed=21)
+    x = b.quantised(b.input("x", 16, 32), 2.0**-5, 100)
+    b.output(b.node("Gemm", x, b.filters(2.0**-8, 32, 16), b.weights(16, 1)))
+    cases["a bias for each row"] = b.build()
     for name, model in cases.items():
         assert floats_of(model) == [], name
         inputs = {

@@ -89,11 +89,21 @@ These miss the limits in onnxruntime alone, when a rounding is moved:
 
 * A model that quantises (`quant_...`, `pkg_ddddocr_common_old`) makes steps of roundings, of 1/255 of the largest value
   and more. An output that is quantised itself (all of `quant_*_qdq_*`) cannot be off by less than one of its steps.
-* Detectors with random weights have scores that are nearly equal: which of two boxes comes first, or suppresses the
-  other, is a matter of a rounding. In float32 the same boxes come out.
 * Numbers far below what is shown: `pkg_ppocrv4_det` gives probabilities around 1e-7 for noise, and the Sigmoid of
   onnxruntime is not more exact than 6e-8 itself.
 """
+
+DETECTIONS_HEAD = """
+## Detectors
+
+Detectors with random weights have scores that are nearly equal, so that a rounding decides which of two boxes comes
+first, suppresses the other, or is among the last that are given. Their outputs are compared by position all the same.
+Here they are compared in any order, on the inputs that miss: how many boxes there are *again*, with the same label and
+at least 95 % in common; how far the *scores* of those are apart at most; how far *neighbours* are, of all scores in
+order (the median).
+"""
+
+DETECTIONS_COLUMNS = ("model", "inputs", "boxes", "again", "scores", "neighbours")
 
 REMEDY_HEAD = """
 ## What brings the others within the limits
@@ -194,8 +204,17 @@ def page(results: Mapping[str, Result]) -> str:
     models = sorted(results.items())
     lines = [head, *table(COLUMNS, [row for model in models for row in rows(*model)]), ITSELF]
     helped = [_remedy_row(name, result["remedies"]) for name, result in models if "remedies" in result]
+    lines += [DETECTIONS_HEAD, *table(DETECTIONS_COLUMNS, [row for model in models for row in _detections(*model)])]
     tried = REMEDY_HEAD.format(remedies="\n".join(f"* {remedy.text}" for remedy in REMEDIES))
     return "\n".join([*lines, tried, *table(REMEDY_COLUMNS, helped), ""])
+
+
+def _detections(name: str, result: Result) -> Iterator[list[str]]:
+    """The rows of a detector: one for each input on which an output misses."""
+    for run in result.get("runs", ()):
+        if found := run.get("detections"):
+            counts = [str(found["count"]), str(found["again"])]
+            yield [name, run["draw"], *counts, f"{found['score']:.1e}", f"{found['gap']:.1e}"]
 
 
 def _summary(results: Mapping[str, Result]) -> list[str]:
@@ -203,7 +222,7 @@ def _summary(results: Mapping[str, Result]) -> list[str]:
     causes = Counter(map(cause, results.values()))
     words = {
         "": "agree with onnxruntime within the limits",
-        FLOAT16: "miss them because of the number format; an option brings them within",
+        FLOAT16: "miss them because of the number format: see below for detectors, and for options that help",
         MODEL: "miss them by no more than onnxruntime itself, when a rounding is moved",
         REWRITES: "miss them because of rewrites",
         KERNELS: "miss them because of kernels",

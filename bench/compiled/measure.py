@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 
+from bench.compiled.detections import detections
 from bench.models import SHAPES, feeds
 from ge.ir.errors import GeError
 from ge.targets.ascend.om.writer import model_bytes
@@ -94,10 +95,12 @@ def measure(path: Path, precision_mode: str = "force_fp16", keep: Sequence[str] 
         def judged(outputs: Values, expected: Values = expected) -> list[dict[str, Any]]:
             return [_facts(each, expected[each.name]) for each in compare(outputs, expected, half=half)]
 
-        run: dict[str, Any] = {"draw": draw, "outputs": judged(program.run(_of(program.inputs, inputs)))}
+        outputs = program.run(_of(program.inputs, inputs))
+        run: dict[str, Any] = {"draw": draw, "outputs": judged(outputs)}
         if not all(each["passed"] for each in run["outputs"]):
             run |= {name: judged(reason.run(_of(reason.inputs, inputs))) for name, reason in reasons.items()}
             run["itself"] = [judged(outputs) for outputs in itself(path, inputs)]
+            run["detections"] = detections(outputs, expected)
         runs.append(run)
     facts = {"launches": compilation.program.launches, "host": compilation.program.host_operators, "half": half}
     return {**facts, "seconds": time.perf_counter() - start, "compile_seconds": compilation.seconds, "runs": runs}

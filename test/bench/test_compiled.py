@@ -10,6 +10,7 @@ import onnx
 import pytest
 from onnx_models import ModelBuilder
 
+from bench.compiled.detections import detections, overlaps
 from bench.compiled.document import FLOAT16, KERNELS, MODEL, NO_RESULT, REWRITES, cause, page, rows
 from bench.compiled.measure import DRAWS, measure
 
@@ -98,6 +99,30 @@ def test_the_page_counts_reasons_and_shows_what_helps() -> None:
     )
     assert "no result: GE3001 no such operator" in text
     assert "| noisy | `--second` | 0.200% | agrees | 3 | 1 |" in text
+
+
+def test_detections_in_any_order() -> None:
+    """Two of three are there again, one of them with another score; the third has another label."""
+    boxes = np.array([[0, 0, 10, 10], [20, 20, 30, 30], [5, 5, 15, 15]], np.float32)
+    expected = {"boxes": boxes, "scores": np.array([0.5, 0.4, 0.3]), "labels": np.array([1, 2, 3])}
+    found = {
+        "boxes": boxes[::-1] + np.float32(0.1),
+        "scores": np.array([0.3, 0.41, 0.5]),
+        "labels": np.array([4, 2, 1]),
+    }
+    facts = detections(found, expected)
+    assert facts is not None
+    assert (facts["count"], facts["again"]) == (3, 2)
+    np.testing.assert_allclose([facts["score"], facts["gap"]], [0.01, 0.1])
+    nothing = {name: value[:0] for name, value in expected.items()}
+    assert detections(nothing, expected) == {"count": 3, "again": 0, "score": 0.0, "gap": facts["gap"]}
+    assert detections(expected, nothing) == {"count": 0, "again": 0, "score": 0.0, "gap": 0.0}
+    assert detections({"y": boxes}, {"y": boxes}) is None
+
+
+def test_overlaps() -> None:
+    squares = np.array([[0, 0, 10, 10], [5, 0, 15, 10], [20, 20, 30, 30], [0, 0, 0, 0]], np.float32)
+    np.testing.assert_allclose(overlaps(squares[:1], squares), [[1, 1 / 3, 0, 0]])
 
 
 def test_inputs_are_within_range() -> None:

@@ -193,6 +193,11 @@ def cause(result: Result) -> str:
     return max((_reason(run, index) for run, index in _outputs(result)), key=REASONS.index, default="")
 
 
+def is_detector(result: Result) -> bool:
+    """Whether detections were compared, because an output misses."""
+    return any(run.get("detections") for run in result.get("runs", ()))
+
+
 def page(results: Mapping[str, Result]) -> str:
     """The text of the page."""
     head = HEAD.format(

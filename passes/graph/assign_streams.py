@@ -20,6 +20,9 @@ from ge.passes.graph.plan_memory import plan_memory
 from ge.passes.graph.program_time import ProgramTime, program_time
 from ge.targets.ascend.soc import load_soc
 
+SEARCHING_GAINS = 1.5
+"""How far a plan by size may be from one that is searched for. Of nine real models in streams it was 1.21 at most."""
+
 
 @dataclass(frozen=True)
 class AssignStreamsPass(ModulePass):
@@ -63,10 +66,10 @@ class AssignStreamsPass(ModulePass):
             for each in stream_choices(time.tasks, time.machine, min(self.most, MAX_STREAMS))
             if each.stream_count > 1 and 100 * makespan(time.tasks, each, time.machine) <= longest
         ]
-        limit = plan_memory(program).arena_size * (100 + self.memory) if choices and self.memory >= 0 else None
+        limit = plan_memory(program).arena_size * (100 + self.memory) // 100 if choices and self.memory >= 0 else None
         for schedule in choices:
             write_streams(program, time, schedule)
-            if limit is None or 100 * plan_memory(program).arena_size <= limit:
+            if limit is None or _fits(program, limit):
                 break
             erase_streams(program)
         else:
@@ -75,6 +78,14 @@ class AssignStreamsPass(ModulePass):
             _log(time, schedule)
         else:
             erase_streams(program)
+
+
+def _fits(program: FuncOp, limit: int) -> bool:
+    """Whether the values of a program fit into so many bytes; a search is only tried where it may decide that."""
+    quick = plan_memory(program, planner="greedy-by-size").arena_size
+    if quick <= limit or quick > limit * SEARCHING_GAINS:
+        return quick <= limit
+    return plan_memory(program).arena_size <= limit
 
 
 def _log(time: ProgramTime, schedule: Schedule) -> None:

@@ -30,14 +30,14 @@ class FoldTransposeMatmulPass(ModulePass):
        of it where axes of size 1 move, too;
     2. the same where other axes move, too: they still do, in a transposition that leaves the last two in order. Heads
        that are split are then a view (`propagate-layout`);
-    3. a product of the transpose and a number, between → the product first, so that the other cases see the transpose;
-       before a reshape, too, which splits the heads.
+    3. a product of a transpose and a number → the product first, so that the other cases see the transpose, and the
+       kernel of what was transposed can take it; before a reshape, too, which splits the heads.
 
     Left alone:
 
     4. a transposition that keeps the last axis, and constants, which are packed beforehand;
     5. rows of b that do not fill blocks of 16: what pads them would meet what pads the rows of a;
-    6. cases 2 and 3 when the transposition, or the product with a number, has another user.
+    6. cases 2 and 3 when the transposition has another user.
 
     The same products are summed.
     """
@@ -73,12 +73,10 @@ def scale_before(op: BinaryOp) -> bool:
     """Case 3."""
     number = number_of(op)
     x = op.b if number is op.a else op.a
-    transpose, user = x.owner, only_user(op.y)
+    transpose = x.owner
     if number is None or op.kind.data is not BinaryKind.MUL or shape_of(x) != shape_of(op.y):
         return False
     if not isinstance(transpose, TransposeOp) or only_user(x) is not op:
-        return False
-    if not isinstance(user, MatmulOp) or user.b is not op.y:
         return False
     scaled = BinaryOp(BinaryKind.MUL, transpose.x, number, activation=op.activation)
     scaled.location = op.location

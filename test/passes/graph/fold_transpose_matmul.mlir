@@ -71,26 +71,45 @@ func.func @main(%a: tensor<2x3x32xf32>, %b: tensor<2x5x32xf32>) -> tensor<2x3x5x
 
 // -----
 
-// Not with a second user, nor of a tensor, nor of a number that gives the result more dimensions, nor for a left operand.
-// CHECK-COUNT-4: graph.transpose
-// CHECK-NOT:     transpose_b
-func.func @main(%a: tensor<2x3x32xf32>, %b: tensor<2x5x32xf32>, %v: tensor<2x32x5xf32>, %c: tensor<5x32xf32>) -> (tensor<2x3x5xf32>, tensor<2x3x5xf32>, tensor<2x32x5xf32>, tensor<2x3x5xf32>, tensor<2x32x3xf32>) {
+// Case 3: of a left operand, and of a product that is returned, too: its transposition stays.
+// CHECK:       %[[K:.*]] = graph.binary mul %b, %s : {{.*}} loc("left")
+// CHECK-NEXT:  %[[L:.*]] = graph.transpose %[[K]] perm [0, 2, 1]
+// CHECK:       %p = graph.matmul %[[L]], %e
+// CHECK-NEXT:  %[[M:.*]] = graph.binary mul %c, %s : {{.*}} loc("right")
+// CHECK-NEXT:  %[[T:.*]] = graph.transpose %[[M]] perm [0, 2, 1]
+// CHECK-NEXT:  %y = graph.matmul %a, %[[M]] transpose_b
+// CHECK-NEXT:  func.return %p, %y, %[[T]]
+func.func @main(%a: tensor<2x3x32xf32>, %b: tensor<2x5x32xf32>, %c: tensor<2x5x32xf32>) -> (tensor<2x32x3xf32>, tensor<2x3x5xf32>, tensor<2x32x5xf32>) {
   %s = graph.constant dense<0.5> : tensor<1xf32>
-  %t = graph.transpose %b perm [0, 2, 1] : (tensor<2x5x32xf32>) -> tensor<2x32x5xf32>
-  %m = graph.binary mul %t, %s : (tensor<2x32x5xf32>, tensor<1xf32>) -> tensor<2x32x5xf32>
-  %y = graph.matmul %a, %m : (tensor<2x3x32xf32>, tensor<2x32x5xf32>) -> tensor<2x3x5xf32>
-  %u = graph.transpose %b perm [0, 2, 1] : (tensor<2x5x32xf32>) -> tensor<2x32x5xf32>
-  %n = graph.binary mul %u, %v : (tensor<2x32x5xf32>, tensor<2x32x5xf32>) -> tensor<2x32x5xf32>
-  %z = graph.matmul %a, %n : (tensor<2x3x32xf32>, tensor<2x32x5xf32>) -> tensor<2x3x5xf32>
-  %i = graph.constant dense<0.5> : tensor<1x1x1xf32>
-  %w = graph.transpose %c perm [1, 0] : (tensor<5x32xf32>) -> tensor<32x5xf32>
-  %o = graph.binary mul %w, %i : (tensor<32x5xf32>, tensor<1x1x1xf32>) -> tensor<1x32x5xf32>
-  %q = graph.matmul %a, %o : (tensor<2x3x32xf32>, tensor<1x32x5xf32>) -> tensor<2x3x5xf32>
   %l = graph.transpose %b perm [0, 2, 1] : (tensor<2x5x32xf32>) -> tensor<2x32x5xf32>
-  %k = graph.binary mul %l, %s : (tensor<2x32x5xf32>, tensor<1xf32>) -> tensor<2x32x5xf32>
+  %k = graph.binary mul %l, %s : (tensor<2x32x5xf32>, tensor<1xf32>) -> tensor<2x32x5xf32> loc("left")
   %e = graph.constant dense<1.0> : tensor<2x5x3xf32>
   %p = graph.matmul %k, %e : (tensor<2x32x5xf32>, tensor<2x5x3xf32>) -> tensor<2x32x3xf32>
-  func.return %y, %z, %m, %q, %p : tensor<2x3x5xf32>, tensor<2x3x5xf32>, tensor<2x32x5xf32>, tensor<2x3x5xf32>, tensor<2x32x3xf32>
+  %t = graph.transpose %c perm [0, 2, 1] : (tensor<2x5x32xf32>) -> tensor<2x32x5xf32>
+  %m = graph.binary mul %t, %s : (tensor<2x32x5xf32>, tensor<1xf32>) -> tensor<2x32x5xf32> loc("right")
+  %y = graph.matmul %a, %m : (tensor<2x3x32xf32>, tensor<2x32x5xf32>) -> tensor<2x3x5xf32>
+  func.return %p, %y, %m : tensor<2x32x3xf32>, tensor<2x3x5xf32>, tensor<2x32x5xf32>
+}
+
+// -----
+
+// Not where the transposition has a second user, nor with a tensor, nor with a number that gives the result more
+// dimensions.
+// CHECK-COUNT-3: graph.transpose
+// CHECK-NOT:     transpose_b
+func.func @main(%a: tensor<2x3x32xf32>, %b: tensor<2x5x32xf32>, %v: tensor<2x32x5xf32>, %c: tensor<5x32xf32>) -> (tensor<2x3x5xf32>, tensor<2x3x5xf32>, tensor<2x32x5xf32>, tensor<2x3x5xf32>) {
+  %s = graph.constant dense<0.5> : tensor<1xf32>
+  %i = graph.constant dense<0.5> : tensor<1x1x1xf32>
+  %t = graph.transpose %b perm [0, 2, 1] : (tensor<2x5x32xf32>) -> tensor<2x32x5xf32>
+  %u = graph.transpose %b perm [0, 2, 1] : (tensor<2x5x32xf32>) -> tensor<2x32x5xf32>
+  %w = graph.transpose %c perm [1, 0] : (tensor<5x32xf32>) -> tensor<32x5xf32>
+  %m = graph.binary mul %t, %s : (tensor<2x32x5xf32>, tensor<1xf32>) -> tensor<2x32x5xf32>
+  %y = graph.matmul %a, %m : (tensor<2x3x32xf32>, tensor<2x32x5xf32>) -> tensor<2x3x5xf32>
+  %n = graph.binary mul %u, %v : (tensor<2x32x5xf32>, tensor<2x32x5xf32>) -> tensor<2x32x5xf32>
+  %z = graph.matmul %a, %n : (tensor<2x3x32xf32>, tensor<2x32x5xf32>) -> tensor<2x3x5xf32>
+  %o = graph.binary mul %w, %i : (tensor<32x5xf32>, tensor<1x1x1xf32>) -> tensor<1x32x5xf32>
+  %q = graph.matmul %a, %o : (tensor<2x3x32xf32>, tensor<1x32x5xf32>) -> tensor<2x3x5xf32>
+  func.return %y, %z, %t, %q : tensor<2x3x5xf32>, tensor<2x3x5xf32>, tensor<2x32x5xf32>, tensor<2x3x5xf32>
 }
 
 // -----

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from random import Random
 
 from ge.maths.intervals import Interval, lower_bound
-from ge.maths.ordering import Work, lifetimes, order_for_memory
+from ge.maths.order_search import search_order
+from ge.maths.ordering import Work, lifetimes
 from ge.maths.placement import Buffers, Lifetimes, Placement, best_fit, greedy_by_size, search
 
 COUNTS = {1_000: 2.0, 20_000: 20.0}
@@ -132,7 +133,7 @@ def planned(shape: str, count: int) -> Planned:
 
     def level(place: Callable[[Buffers, int], Placement], *, ordered: bool) -> Level:
         start = time.process_time()
-        order = order_for_memory(work, sizes) if ordered else given
+        order = search_order(work, sizes) if ordered else given
         intervals: list[Interval] = lifetimes(work, sizes, order)
         peak = place(Lifetimes(intervals), 512).peak
         return Level(time.process_time() - start, peak / lower_bound(intervals))

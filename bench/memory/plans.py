@@ -19,7 +19,8 @@ from ge.dialects.graph.program import main_function
 from ge.dialects.om.values import ALIGNMENT, slot_bytes, value_bytes
 from ge.ir.constants import tensor_type_of
 from ge.ir.errors import GeError
-from ge.maths.ordering import lifetimes, order_for_memory, place_lifetimes, places
+from ge.maths.order_search import search_order
+from ge.maths.ordering import lifetimes, place_lifetimes, places
 from ge.maths.placement import Lifetimes, search
 from ge.passes.graph.plan_memory import plan_memory
 from ge.passes.graph.program_work import ProgramWork, program_work
@@ -49,7 +50,7 @@ def plan(path: Path) -> dict[str, Any]:
     given = program_work(main_function(module))
     low = plan_memory(main_function(module), planner="greedy-by-size").arena_size
     start = time.process_time()
-    order_for_memory(given.work, given.sizes)
+    search_order(given.work, given.sizes)
     seconds = time.process_time() - start
     run_stage(PROGRAM, module, options)
     start = time.process_time()

@@ -2,8 +2,9 @@
 
 Work is a directed acyclic graph: operations, the values that they make, and the operations that read these. A value is
 live from the operation that makes it to its last reader, so the order decides how much is live at once. The best order
-is NP-hard to find (it is a pebbling game); two walks find it for chains and for most graphs of models. An operation may
-give the place of an operand to a result; then both count once.
+is NP-hard to find (it is a pebbling game); two walks find it for chains and for most graphs of models, and a search
+that begins with them for some more (:mod:`ge.maths.order_search`). An operation may give the place of an operand to a
+result; then both count once.
 """
 
 from __future__ import annotations
@@ -139,12 +140,10 @@ def _depth_first(work: Sequence[Work], sizes: Sequence[int]) -> list[int]:
 
     That is the rule of Sethi and Ullman (1970) for expressions; here values that are used twice count in both places.
     """
-    makers = {value: index for index, each in enumerate(work) for value in each.makes}
-    needs: list[list[int]] = []
+    needs = needs_of(work)
     takes: list[int] = []
-    for each in work:
+    for each, before in zip(work, needs, strict=True):
         own = sum(sizes[value] for value in each.makes)
-        before = list(dict.fromkeys(makers[value] for value in each.reads if value in makers))
         before.sort(key=lambda index: sum(sizes[value] for value in work[index].makes) - takes[index])
         held = 0
         peak = own
@@ -152,11 +151,21 @@ def _depth_first(work: Sequence[Work], sizes: Sequence[int]) -> list[int]:
             peak = max(peak, held + takes[index])
             held += sum(sizes[value] for value in work[index].makes)
         takes.append(max(peak, held + own))
-        needs.append(before)
+    return depth_first(needs)
+
+
+def needs_of(work: Sequence[Work]) -> list[list[int]]:
+    """For each operation those that make what it reads."""
+    makers = {value: index for index, each in enumerate(work) for value in each.makes}
+    return [list(dict.fromkeys(makers[value] for value in each.reads if value in makers)) for each in work]
+
+
+def depth_first(needs: Sequence[Sequence[int]]) -> list[int]:
+    """The order in which each operation comes behind those that it needs, which come one branch after the other."""
     used = {index for before in needs for index in before}
     order: list[int] = []
     done: set[int] = set()
-    stack = [(index, False) for index in reversed(range(len(work))) if index not in used]
+    stack = [(index, False) for index in reversed(range(len(needs))) if index not in used]
     while stack:
         index, is_ready = stack.pop()
         if index in done:

@@ -14,7 +14,7 @@ from ge.dialects.graph import HostOp, LaunchOp
 from ge.dialects.graph.streams import program_steps
 from ge.ir.functions import body_of
 from ge.ir.rewriting import permit
-from ge.maths.ordering import order_for_memory
+from ge.maths.order_search import search_order
 from ge.passes.graph.program_work import program_work, value_roots
 
 
@@ -24,6 +24,8 @@ class OrderLaunchesPass(ModulePass):
 
     1. Of two branches, the one that needs more memory than it leaves behind comes first.
     2. An operation that frees more than it makes comes as soon as its operands are there.
+    3. Where a local search that begins with these orders finds a lower peak, its order is taken
+       (:mod:`ge.maths.order_search`).
 
     Left alone: an order that is as good as any that is found; a program with events, which say what comes when;
     constants, which stay before all work; views, which stay behind what they are views of. Inputs, outputs and
@@ -43,7 +45,7 @@ def _order(program: FuncOp) -> None:
     if program_steps(program).event_count:
         return
     before = program_work(program)
-    order = order_for_memory(before.work, before.sizes)
+    order = search_order(before.work, before.sizes)
     if order == list(range(len(order))) or not permit(OrderLaunchesPass.name, program):
         return
     block = body_of(program)

@@ -38,6 +38,11 @@ def on_integers(op: Operation) -> bool:
     return isinstance(op, IntegerOp) or (isinstance(op, Pool2DOp | ReshapeOp) and _is_integer(op.operands[0]))
 
 
+def makes_integers(value: SSAValue) -> bool:
+    """Whether an operation of this level makes a value of 8 bits."""
+    return _is_integer(value) and isinstance(value.owner, Operation) and on_integers(value.owner)
+
+
 def takes_integers(op: Operation) -> bool:
     """Whether an operation that also computes on floats has a kernel for 8-bit integers."""
     is_maximum = isinstance(op, Pool2DOp) and op.kind.data is PoolKind.MAX and not _unpackable(op.x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -12,7 +13,7 @@ from xdsl.passes import ModulePass
 
 from ge.dialects.graph.base import tensor
 from ge.dialects.graph.program import INPUT_NAMES, OUTPUT_NAMES, ConstantOp, main_function
-from ge.dialects.onnx import Constant, OnnxOp
+from ge.dialects.onnx import Constant, OnnxOp, microsoft
 from ge.dialects.onnx.functions import inline_functions
 from ge.ir.errors import GeError
 from ge.ir.locations import where
@@ -23,6 +24,7 @@ from ge.lowering.onnx_to_graph import (
     matmul,
     normalization,
     pooling,
+    qlinear,
     quantised,
     reductions,
     shape_ops,
@@ -41,8 +43,12 @@ RULES: Rules = {
     **normalization.RULES,
     **shape_ops.RULES,
     **quantised.RULES,
+    **qlinear.RULES,
 }
 """Every operator that has a form at the graph level."""
+
+DOMAINS: Mapping[str, Rules] = {"": RULES, microsoft.DOMAIN: qlinear.MICROSOFT_RULES}
+"""The same by domain."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ def convert(op: OnnxOp) -> None:
     for operand in op.operands:
         if isinstance(operand.owner, OnnxOp) and is_weights(operand.owner):
             convert(operand.owner)
-    rule = RULES.get(op.op_type) if not op.domain else None
+    rule = DOMAINS.get(op.domain, {}).get(op.op_type)
     if rule is None or not permit(f"lowering of {op.op_type}", op) or not _translate(op, rule):
         move_to_host(op)
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import i8
@@ -47,10 +47,22 @@ class Weights:
 
 
 @dataclass(frozen=True)
+class Quantised:
+    """A value of 8 bits, and what it stands for."""
+
+    value: SSAValue
+    scale: float
+    point: int
+
+
+Bias: TypeAlias = Callable[[Array], "Array | None"]
+"""The bias in units of products that have these scales, as int64; None when it is not known."""
+
+
+@dataclass(frozen=True)
 class Product:
     """What a product of integers takes beside its left operand."""
 
-    x: SSAValue
     w: Array
     bias: Array
     scale: Array
@@ -76,18 +88,31 @@ def integer_product(op: OnnxOp, emit: Emitter) -> Results:
 
 
 def _conv(op: OnnxOp, emit: Emitter) -> Results:
-    x, weights = op.operands[0].owner, _weights(op.operands[1], axis=0)
-    if not isinstance(x, DequantiseOp) or weights is None or weights.values.ndim not in (3, 4):
+    x, bias = quantised_value(op.operands[0]), op.operand("B")
+    return convolution(op, emit, x, _weights(op.operands[1], axis=0), lambda scale: _bias(bias, scale))
+
+
+def quantised_value(value: SSAValue) -> Quantised | None:
+    """What a float value is the dequantisation of."""
+    op = value.owner
+    return Quantised(op.x, number_of(op.scale), op.zero_point.value.data) if isinstance(op, DequantiseOp) else None
+
+
+def convolution(
+    op: OnnxOp, emit: Emitter, x: Quantised | None, weights: Weights | None, bias: Bias, result: Quantised | None = None
+) -> Results:
+    """A convolution of integers, with a float result or (`result` says how it is scaled) one of 8 bits."""
+    if x is None or weights is None or weights.values.ndim not in (3, 4):
         return None
-    window = window_of(op, x.x, list(weights.values.shape[2:]))
-    product = _product(op, x, weights, (1, *range(2, weights.values.ndim)), op.operand("B"))
+    window = window_of(op, x.value, list(weights.values.shape[2:]))
+    product = _product(op, x, weights, (1, *range(2, weights.values.ndim)), bias, result)
     if window is None or product is None:
         return None
     groups = op.attribute("group")
     w = product.w if product.w.ndim == 4 else product.w[:, :, None]
-    merge = merge_count(shape_of(x.x)[1], len(w), groups, lanes=32)
+    merge = merge_count(shape_of(x.value)[1], len(w), groups, lanes=32)
     new = IntegerConv2DOp(
-        as_plane(emit, x.x),
+        as_plane(emit, x.value),
         emit.constant(merge_weights(w, groups, merge)),
         emit.constant(product.bias),
         emit.constant(product.scale),
@@ -98,13 +123,15 @@ def _conv(op: OnnxOp, emit: Emitter) -> Results:
         groups=groups,
         group_merge=merge,
         padding=product.padding,
+        zero_point=0 if result is None else result.point,
     )
-    y = _with_kernel(emit, new)
-    return None if y is None else from_plane(emit, y, x.x)
+    y = with_kernel(emit, new)
+    return None if y is None else from_plane(emit, y, x.value)
 
 
 def _matmul(op: OnnxOp, emit: Emitter) -> Results:
-    return _matrix_product(op, emit, _weights(op.operands[1], axis=1), None)
+    a, weights = quantised_value(op.operands[0]), _weights(op.operands[1], axis=1)
+    return matrix_product(op, emit, a, weights, lambda scale: _bias(None, scale))
 
 
 def _gemm(op: OnnxOp, emit: Emitter) -> Results:
@@ -114,24 +141,25 @@ def _gemm(op: OnnxOp, emit: Emitter) -> Results:
     weights = _weights(op.operands[1], axis=0 if transposed else 1)
     if weights is not None and transposed and weights.values.ndim == 2:
         weights = Weights(np.ascontiguousarray(weights.values.T), weights.scale)
-    return _matrix_product(op, emit, weights, op.operand("C"))
+    bias = op.operand("C")
+    return matrix_product(op, emit, quantised_value(op.operands[0]), weights, lambda scale: _bias(bias, scale))
 
 
-def _matrix_product(op: OnnxOp, emit: Emitter, weights: Weights | None, bias: SSAValue | None) -> Results:
-    a = op.operands[0].owner
-    if not isinstance(a, DequantiseOp) or weights is None or weights.values.ndim != 2 or len(shape_of(a.x)) < 2:
+def matrix_product(
+    op: OnnxOp, emit: Emitter, a: Quantised | None, weights: Weights | None, bias: Bias, result: Quantised | None = None
+) -> Results:
+    """A product of matrices of integers, as `convolution`."""
+    if a is None or weights is None or weights.values.ndim != 2 or len(shape_of(a.value)) < 2:
         return None
-    product = _product(op, a, weights, (0,), bias)
+    product = _product(op, a, weights, (0,), bias, result)
     if product is None:
         return None
-    element = tensor(op.results[0]).element_type
-    new = IntegerMatmulOp(
-        a.x, emit.constant(product.w), emit.constant(product.bias), emit.constant(product.scale), element
-    )
-    return _with_kernel(emit, new)
+    w, added, scale = (emit.constant(array) for array in (product.w, product.bias, product.scale))
+    element, point = tensor(op.results[0]).element_type, 0 if result is None else result.point
+    return with_kernel(emit, IntegerMatmulOp(a.value, w, added, scale, element, zero_point=point))
 
 
-def _with_kernel(emit: Emitter, op: Operation) -> SSAValue | None:
+def with_kernel(emit: Emitter, op: Operation) -> SSAValue | None:
     """The result of an operation that is emitted, if it has a kernel."""
     y = emit.add(op)
     return None if obstacle(op) is not None else y
@@ -141,24 +169,25 @@ _PRODUCTS: Mapping[str, Callable[[OnnxOp, Emitter], Results]] = {"Conv": _conv, 
 
 
 def _product(
-    op: OnnxOp, x: DequantiseOp, weights: Weights, summed: tuple[int, ...], bias: SSAValue | None
+    op: OnnxOp, x: Quantised, weights: Weights, summed: tuple[int, ...], bias: Bias, result: Quantised | None
 ) -> Product | None:
     """The parts of a product; the axes `summed` of the weights are those over which it sums."""
     if not is_feature(op.results[0]) and not is_static(op.results[0]):
         return None
     w = weights.values
     outputs = w.sum(axis=summed, dtype=np.int64).size
-    scale = np.broadcast_to(np.float32(number_of(x.scale)) * weights.scale, (outputs,)).astype(np.float32)
-    added = _bias(bias, scale)
+    scale = np.broadcast_to(np.float32(x.scale) * weights.scale, (outputs,)).astype(np.float32)
+    added = bias(scale)
+    if result is not None:
+        scale = (scale / np.float32(result.scale)).astype(np.float32)
     if added is None or not (scale > 0).all() or not np.isfinite(scale).all():
         return None
-    point = x.zero_point.value.data
-    added = added - point * w.sum(axis=summed, dtype=np.int64)
-    largest = np.iinfo(numpy_dtype(tensor(x.x).element_type))
+    added = added - x.point * w.sum(axis=summed, dtype=np.int64)
+    largest = np.iinfo(numpy_dtype(tensor(x.value).element_type))
     reach = np.abs(w.astype(np.int64)).sum(axis=summed) * max(-int(largest.min), int(largest.max)) + np.abs(added)
     if reach.max() > LARGEST_SUM:
         return None
-    return Product(x.x, w, added.astype(np.int32), scale, point)
+    return Product(w, added.astype(np.int32), scale, x.point)
 
 
 def _bias(value: SSAValue | None, scale: Array) -> Array | None:
@@ -177,13 +206,21 @@ def _weights(value: SSAValue, axis: int) -> Weights | None:
     op = value.owner
     if not isinstance(op, OnnxOp) or not is_weights(op) or op.attribute("block_size", 0):
         return None
-    x, scale, point = (known(operand) for operand in (op.operands[0], op.operands[1], op.operand("x_zero_point")))
-    if x is None or scale is None or tensor(op.operands[0]).element_type != i8:
+    own = op.attribute("axis", 1) % max(len(shape_of(op.operands[0])), 1)
+    scale = known(op.operands[1])
+    if scale is not None and scale.size > 1 and own != axis:
         return None
-    if op.operand("x_zero_point") is not None and (point is None or point.any()):
+    return weights_of(op.operands[0], op.operands[1], op.operand("x_zero_point"), axis)
+
+
+def weights_of(value: SSAValue, scales: SSAValue, points: SSAValue | None, axis: int) -> Weights | None:
+    """Constant weights of int8 without zero point that are scaled as a whole, or along `axis`."""
+    x, scale, point = known(value), known(scales), known(points)
+    if x is None or scale is None or tensor(value).element_type != i8:
         return None
-    of_outputs = scale.ndim == 1 and op.attribute("axis", 1) % max(x.ndim, 1) == axis < x.ndim
-    if scale.size > 1 and not (of_outputs and scale.size == x.shape[axis]):
+    if points is not None and (point is None or point.any()):
+        return None
+    if scale.size > 1 and not (scale.ndim == 1 and axis < x.ndim and scale.size == x.shape[axis]):
         return None
     return Weights(x, scale.reshape(-1).astype(np.float32))
 
@@ -215,7 +252,7 @@ def quantize_linear(op: OnnxOp, emit: Emitter) -> Results:
     target = tensor(op.results[0]).element_type
     if not is_feature(x) or found is None or target not in EIGHT_BITS or not shape_of(x) or op.attribute("precision"):
         return None
-    return _with_kernel(emit, QuantiseOp(x, target, *found))
+    return with_kernel(emit, QuantiseOp(x, target, *found))
 
 
 def dequantize_linear(op: OnnxOp, emit: Emitter) -> Results:
@@ -229,15 +266,22 @@ def dequantize_linear(op: OnnxOp, emit: Emitter) -> Results:
         return None
     if tensor(x).element_type not in EIGHT_BITS:
         return None
-    return _with_kernel(emit, DequantiseOp(x, target, *found))
+    return with_kernel(emit, DequantiseOp(x, target, *found))
 
 
 def _scale_and_point(op: OnnxOp, scale_name: str, point_name: str) -> tuple[float, int] | None:
     """The scale, of float32, and zero point of a whole tensor, if they are constant."""
-    scale, point = known(op.operand(scale_name)), known(op.operand(point_name))
-    if scale is None or scale.size != 1 or op.attribute("block_size", 0) or scale.dtype != np.float32:
+    if op.attribute("block_size", 0):
         return None
-    if op.operand(point_name) is not None and (point is None or point.size != 1):
+    return scale_and_point(op.operand(scale_name), op.operand(point_name))
+
+
+def scale_and_point(scales: SSAValue | None, points: SSAValue | None) -> tuple[float, int] | None:
+    """The same of a scale and a zero point, which may be left out."""
+    scale, point = known(scales), known(points)
+    if scale is None or scale.size != 1 or scale.dtype != np.float32:
+        return None
+    if points is not None and (point is None or point.size != 1):
         return None
     number = float(np.float32(scale.reshape(-1)[0]))
     zero = 0 if point is None else int(point.reshape(-1)[0])

@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.capabilities import COMPUTE_TYPES
 from ge.dialects.graph.constants import constant, constant_array, dtype_of
+from ge.dialects.graph.integer_kernels import makes_integers
 from ge.dialects.graph.movement import ReshapeOp
 from ge.dialects.onnx import OnnxOp, constant_value
 from ge.ir.constants import Array
@@ -88,6 +89,11 @@ def is_static(value: SSAValue) -> bool:
 def is_feature(value: SSAValue | None) -> bool:
     """Whether a value is a static, non-empty tensor of a type that the graph level computes on."""
     return value is not None and is_static(value) and tensor(value).element_type in COMPUTE_TYPES
+
+
+def is_quantised(value: SSAValue | None) -> bool:
+    """Whether a value is one of 8 bits that an operation of the graph level makes, for kernels that take those."""
+    return value is not None and isinstance(value.owner, Operation) and is_static(value) and makes_integers(value)
 
 
 def feature(op: OnnxOp, name: str) -> SSAValue | None:

@@ -17,6 +17,7 @@ from ge.lowering.onnx_to_graph.rules import (
     axis_of,
     feature,
     is_feature,
+    is_quantised,
     is_static,
     known,
     known_ints,
@@ -29,7 +30,8 @@ CHANNELS = 1
 def reshape(op: OnnxOp, emit: Emitter) -> Results:
     """Reshape, Flatten, Squeeze and Unsqueeze: the result's shape says it all."""
     x = op.operands[0]
-    return emit.reshape(x, shape_of(op.results[0])) if is_feature(x) and is_static(op.results[0]) else None
+    moved = (is_feature(x) or is_quantised(x)) and is_static(op.results[0])
+    return emit.reshape(x, shape_of(op.results[0])) if moved else None
 
 
 def transpose(op: OnnxOp, emit: Emitter) -> Results:

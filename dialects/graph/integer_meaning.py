@@ -31,8 +31,10 @@ def scaled(op: IntegerConv2DOp | IntegerMatmulOp, sums: Array, scale: Array) -> 
 
 
 def requantised(y: Array, zero_point: int, dtype: np.dtype[Any]) -> Array:
-    """Numbers in units of the scale as integers of `dtype`; in a float type they stay numbers."""
-    return to_integers(np.rint(y) + zero_point, dtype) if dtype.kind in "iu" else round_to_type(y, dtype)
+    """Numbers in units of the scale as integers of `dtype`, NaN as the zero point; in a float type as numbers."""
+    if dtype.kind == "f":
+        return round_to_type(y, dtype)
+    return to_integers(to_integers(y, np.dtype(np.int32)).astype(np.float64) + zero_point, dtype)
 
 
 def _conv2d(op: IntegerConv2DOp, x: Array, w: Array, bias: Array, scale: Array) -> Array:

@@ -283,3 +283,13 @@ def test_the_widest_image_that_a_convolution_quantises(kernel: int, stride: int,
     blocks = with_layout(tensor(op.y), "NC1HWC0")
     op = IntegerConv2DOp.create(operands=list(op.operands), properties=dict(op.properties), result_types=[blocks])
     lower_conv2d(op, Target(load_soc(soc)))
+
+
+def test_numbers_that_are_none(check: Any) -> None:
+    """Infinities saturate, and NaN is the zero point; on tiles and on the simulator."""
+    x = np.array([[np.nan, np.inf, -np.inf, 1e30, -1e30, 0.0, -0.0, 1e-40]], np.float32)
+    op = QuantiseOp(cube_kernels.value(x.shape, "ND", np.float32), ui8, 0.5, 100)
+    check(op, lower_quantise, x)
+    assert check.last_results[0].tolist() == [100, 255, 0, 255, 0, 100, 100, 100]
+    kernel, _ = cube_kernels.kernel_of(op, cube_kernels.LARGE)
+    cube_kernels.check(kernel, [x])

@@ -77,7 +77,7 @@ def is_weights(op: Operation) -> bool:
 def erase_unread(block: Block) -> None:
     """Erase the dequantisations that products of integers have made useless."""
     for op in list(block.ops):
-        if isinstance(op, DequantiseOp) or is_weights(op):
+        if isinstance(op, DequantiseOp):
             erase_if_unused(op)
 
 

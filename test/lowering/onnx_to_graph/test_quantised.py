@@ -8,8 +8,8 @@ import ml_dtypes
 import numpy as np
 import onnxruntime
 import pytest
-from onnx import ModelProto, TensorProto
-from onnx_models import Array, ModelBuilder, compile_to_graph, run_reference
+from onnx import ModelProto, TensorProto, helper
+from onnx_models import Array, ModelBuilder, branch, compile_to_graph, run_reference
 
 from ge.dialects.graph import HostOp
 from ge.dialects.graph.meaning import run_module
@@ -224,3 +224,18 @@ def test_quantised_types_that_stay_on_the_host() -> None:
     got, want = run_module(compile_to_graph(model, DEVICE), inputs), run_reference(model, inputs)
     assert all(np.array_equal(got[name], expected) for name, expected in want.items())
     assert TensorProto.UINT16 in {value.type.tensor_type.elem_type for value in model.graph.output}
+
+
+def test_scaled_constants_that_the_caller_and_subgraphs_read() -> None:
+    b = QuantisedBuilder(seed=22)
+    x = b.input("x", 2, 4)
+    both = b.filters(2.0**-7, 2, 4)
+    captured = branch("then", helper.make_node("Add", [x, both], ["sum"]))
+    other = branch("else", helper.make_node("Identity", [x], ["same"]))
+    choice = b.node("If", b.input("c", dtype=TensorProto.BOOL), then_branch=captured, else_branch=other)
+    b.output(choice, both, b.node("MatMul", b.quantised(x, 0.5, 3), b.filters(2.0**-7, 4, 3)))
+    model = b.build()
+    inputs = {"x": normal(23, 2, 4), "c": np.array(True)}
+    got, want = run_module(compile_to_graph(model), inputs), run_reference(model, inputs)
+    for name, expected in want.items():
+        np.testing.assert_allclose(got[name], expected, rtol=1e-5, atol=1e-6)

@@ -91,6 +91,21 @@ def bits(array: Array) -> Array:
     return np.where(np.isnan(array), np.nan, array).reshape(-1).view(f"u{array.dtype.itemsize}")
 
 
+def cycles(op: Operation) -> int:
+    """What the kernel of an operation takes on the simulator."""
+    kernel, arrays = cube_kernels.kernel_of(op, cube_kernels.LARGE)
+    return cube_kernels.simulate(cube_kernels.lowered(kernel), kernel, arrays, strict=False).cycles
+
+
+def cycles_apart_and_joined(steps: Sequence[Operation]) -> tuple[int, int]:
+    """What steps take as kernels of their own, and as one; both are shown."""
+    Block(list(steps))
+    apart = [cycles(step) for step in steps]
+    joined = cycles(make_fusion(Around.of(steps).steps))
+    print(f"{' + '.join(step.name for step in steps)}: {' + '.join(map(str, apart))} -> {joined}")
+    return sum(apart), joined
+
+
 def check_bits(
     steps: list[Operation], target: Target, run: Run, seed: int = 0, operand_of: OperandOf = hostile
 ) -> Outlined:

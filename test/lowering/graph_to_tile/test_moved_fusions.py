@@ -8,7 +8,7 @@ from dataclasses import replace
 import cube_kernels
 import numpy as np
 import pytest
-from fused_kernels import as_tiles, check_bits, number, simulated
+from fused_kernels import as_tiles, check_bits, cycles_apart_and_joined, number, simulated
 from xdsl.dialects.builtin import TensorType, f16, f32
 from xdsl.ir import Operation, SSAValue
 
@@ -133,6 +133,36 @@ def test_a_conversion_of_the_element_type() -> None:
     steps = after(lambda x: TransDataOp(x, with_layout(TensorType(f16, (37, 48)), NZ)), x)
     check_bits(steps, Target(LARGE), as_tiles)
     check_bits(steps, Target(SMALL), simulated(SMALL))
+
+
+def a_third(shape: Shape) -> list[Operation]:
+    """One of three heads of a product, scaled."""
+    anchor = SliceOp(value((1, 3, *shape), NZ), 1, 0, 1)
+    return [anchor, BinaryOp("mul", anchor.y, number(0.125))]
+
+
+def residual(shape: Shape) -> list[Operation]:
+    """The result of a product in plain format, and another tensor."""
+    x = value(shape, NZ)
+    anchor = TransDataOp(x, with_layout(tensor(x), ND))
+    return [anchor, BinaryOp("add", anchor.y, value(shape))]
+
+
+def turned(shape: Shape) -> list[Operation]:
+    """A sum, transposed."""
+    total = BinaryOp("add", value(shape), value(shape))
+    return [total, TransposeOp(total.y, (1, 0))]
+
+
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [(a_third, (12, 128, 64)), (residual, (3136, 96)), (turned, (512, 768))],
+    ids=lambda each: getattr(each, "__name__", None),
+)
+def test_joined_kernels_take_fewer_cycles(make: Callable[[Shape], list[Operation]], shape: Shape) -> None:
+    """Also without the time that launches take; docs/fusion.md shows them."""
+    apart, joined = cycles_apart_and_joined(make(shape))
+    assert joined < 0.9 * apart
 
 
 REFUSED: list[tuple[Callable[[], list[Operation]], str]] = []

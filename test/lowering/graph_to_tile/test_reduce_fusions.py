@@ -9,7 +9,7 @@ from functools import partial
 import cube_kernels
 import numpy as np
 import pytest
-from fused_kernels import as_tiles, check_bits, number, simulated
+from fused_kernels import as_tiles, check_bits, cycles_apart_and_joined, number, simulated
 from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import Operation, SSAValue
 
@@ -93,8 +93,7 @@ PLACES: list[tuple[str, Shape, Shape]] = [
 @pytest.mark.parametrize(("format", "shape", "axes"), PLACES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__)
 def test_bits(case: Case, format: str, shape: Shape, axes: Shape, kind: ReduceKind) -> None:
-    for seed in range(2):
-        check_bits(case(kind, shape, format, axes), Target(LARGE), as_tiles, seed)
+    check_bits(case(kind, shape, format, axes), Target(LARGE), as_tiles)
 
 
 @pytest.mark.parametrize(("format", "shape", "axes"), PLACES[::2])
@@ -119,6 +118,16 @@ def test_parts_are_those_of_the_reduction_alone(shape: Shape, axis: int) -> None
     negative = UnaryOp(value(shape), "neg")
     steps: list[Operation] = [negative, reduce("mean", negative.y, ND, (axis,))]
     check_bits(steps, Target(LARGE), as_tiles, operand_of=partial(cancelling, axis=axis))
+
+
+def test_joined_kernels_take_fewer_cycles() -> None:
+    """√(mean x² + ε) of rows, also without the time that launches take; docs/fusion.md shows it."""
+    x = value((1, 128, 512))
+    square = BinaryOp("mul", x, x)
+    mean = reduce("mean", square.y, ND, (2,))
+    shifted = BinaryOp("add", mean.y, number(1e-3))
+    apart, joined = cycles_apart_and_joined([square, mean, shifted, UnaryOp(shifted.y, "sqrt")])
+    assert joined < 0.5 * apart
 
 
 REFUSED: list[tuple[Callable[[], list[Operation]], str]] = []

@@ -94,6 +94,11 @@ class Around:
         before = [step for step in steps if step is not anchor and not needed.isdisjoint(step.results)]
         return cls(before, anchor, [step for step in steps if step is not anchor and step not in before])
 
+    @classmethod
+    def alone(cls, anchor: Operation) -> Around:
+        """An anchor without steps around it."""
+        return cls((), anchor, ())
+
     @property
     def steps(self) -> list[Operation]:
         """All of them, in the order of the kernel."""

@@ -184,7 +184,8 @@ def _rows_obstacle(around: Around, ub: int) -> str | None:
     ):
         return f"one core stores rows of {rows.length} elements, and would do the steps alone"
     elements = together * rows.padded
-    copies = 2 if 2 * elements <= row_room(Around((), around.anchor, ()), ub) else 1
+    assert around.anchor is not None, "an anchor of rows"
+    copies = 2 if 2 * elements <= row_room(Around.alone(around.anchor), ub) else 1
     if copies * elements > row_room(around, ub):
         often = "twice, as they do alone" if copies == 2 else "on the chip"
         return f"{together} rows of {rows.length} elements and what the steps need do not fit {often}"

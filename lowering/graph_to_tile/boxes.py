@@ -20,7 +20,6 @@ from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.fusing import Around
 from ge.ir.attributes import layout_of
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes
-from ge.lowering.graph_to_tile.rows import alone
 from ge.lowering.graph_to_tile.stepped import SteppedKernel, moved_room
 from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import divisors
@@ -72,7 +71,7 @@ def lower_slice(op: SliceOp, target: Target, around: Around | None = None) -> Ou
     axis, start, size = op.axis.value.data, op.start.value.data, op.size.value.data
     line = Line.of(op.x, axis)
     source, result = line.box(shape_of(op.x)[axis]), line.box(size)
-    kernel = SteppedKernel("slice", around or alone(op), lambda operand: source, result, target.cores)
+    kernel = SteppedKernel("slice", around or Around.alone(op), lambda operand: source, result, target.cores)
     _copy_box(kernel, kernel.elements, (line.place(start), 0), result, target)
     starts = [start if i == axis else 0 for i in range(len(shape_of(op.x)))]
     return Outlined(
@@ -89,7 +88,7 @@ def lower_concat_of_rows(op: ConcatOp, target: Target, around: Around | None = N
     def box(operand: SSAValue) -> tuple[int, int, int]:
         return line.box(shape_of(operand)[axis])
 
-    kernel = SteppedKernel("concat", around or alone(op), box, box(op.y), target.cores)
+    kernel = SteppedKernel("concat", around or Around.alone(op), box, box(op.y), target.cores)
     for x, size, end in zip(op.xs, sizes, accumulate(sizes), strict=True):
         source = kernel.sources[x]
         _copy_box(kernel, lambda load, rank, source=source: load(source), (0, line.place(end - size)), box(x), target)

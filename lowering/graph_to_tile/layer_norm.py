@@ -22,13 +22,13 @@ from ge.dialects.tile.types import tile_type
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, no_kernel
 from ge.lowering.graph_to_tile.row_space import RowSpace
-from ge.lowering.graph_to_tile.rows import RowKernel, alone
+from ge.lowering.graph_to_tile.rows import RowKernel
 from ge.maths.layouts import C0
 
 
 def lower_layer_norm(op: LayerNormOp, target: Target, around: Around | None = None) -> Outlined:
     """The kernel of a normalisation of rows, with the steps of a fusion `around` it."""
-    kernel = RowKernel("layer_norm", around or alone(op), [op.scale, op.bias], target)
+    kernel = RowKernel("layer_norm", around or Around.alone(op), [op.scale, op.bias], target)
     b, rows, length = kernel.b, kernel.rows, shape_of(op.x)[-1]
     if rows.together == 1 and length % C0:
         raise no_kernel(op, f"a row of {length} elements does not fit into the unified buffer")

@@ -32,7 +32,6 @@ from ge.dialects.tile.text import Index
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.fractal_rows import FractalRows
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, no_kernel
-from ge.lowering.graph_to_tile.rows import alone
 from ge.lowering.graph_to_tile.spaces import HARMLESS, SMALLEST_RUN
 from ge.lowering.graph_to_tile.stepped import SteppedKernel
 from ge.maths.floats import FLOAT16_MAX
@@ -54,7 +53,7 @@ def lower_reduce(op: ReduceOp, target: Target, around: Around | None = None) -> 
     tiles = ReduceTiles.of(op, target.ub)
     if tiles is None:
         raise no_kernel(op, "its elements do not follow each other in memory")
-    around = around or alone(op)
+    around = around or Around.alone(op)
     room = reduce_room(around, tiles, target.ub)
     if tiles.smallest > room:
         raise no_kernel(op, f"16 rows of {tiles.length} elements do not fit into the unified buffer")

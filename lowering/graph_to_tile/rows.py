@@ -95,11 +95,6 @@ class RowTile:
     """The result; its operand until it is set."""
 
 
-def alone(op: Operation) -> Around:
-    """An operation without steps around it."""
-    return Around((), op, ())
-
-
 def _lane_bytes(steps: Sequence[Operation]) -> int:
     return steps_cost(steps).lane_bytes if steps else 0
 

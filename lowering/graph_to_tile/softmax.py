@@ -27,7 +27,7 @@ from ge.dialects.graph.row_tiles import RowTiles
 from ge.dialects.tile.types import tile_type
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, no_kernel
-from ge.lowering.graph_to_tile.rows import RowKernel, alone
+from ge.lowering.graph_to_tile.rows import RowKernel
 from ge.maths.layouts import C0
 
 LOWEST = -65504.0
@@ -39,7 +39,7 @@ def lower_softmax(op: SoftmaxOp, target: Target, around: Around | None = None) -
     shape = shape_of(op.x)
     if op.axis.value.data % len(shape) != len(shape) - 1:
         raise no_kernel(op, "the axis is not the last")
-    around = around or alone(op)
+    around = around or Around.alone(op)
     limits = [_limits(row_tiles(around))] if _needs_limits(around) else []
     kernel = RowKernel("softmax", around, [each.y for each in limits], target)
     b, rows = kernel.b, kernel.rows

@@ -29,7 +29,6 @@ from ge.ir.attributes import block_lanes, layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder, is_f16
 from ge.lowering.graph_to_tile.elementwise import F16_BLOCK, F32_BLOCK
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel
-from ge.lowering.graph_to_tile.rows import alone
 from ge.lowering.graph_to_tile.spaces import HARMLESS
 from ge.lowering.graph_to_tile.stepped import SteppedKernel, moved_room
 from ge.maths.layouts import C0, ND_FORMATS, ceil_div
@@ -41,7 +40,7 @@ ROW_BYTES = 2 * (F16_BLOCK + F32_BLOCK) // C0
 
 def lower_trans_data(op: TransDataOp, target: Target, around: Around | None = None) -> Outlined:
     """The kernel of a change of storage format, with the steps of a fusion `around` it."""
-    around = around or alone(op)
+    around = around or Around.alone(op)
     source, result = layout_of(op.x.type), layout_of(op.y.type)
     packs = source in ND_FORMATS
     if packs == (result in ND_FORMATS) or "FRACTAL_Z" in (source, result):

@@ -22,7 +22,6 @@ from ge.dialects.graph.fusing import Around
 from ge.dialects.graph.movement_kernels import joined_axes
 from ge.dialects.tile.text import Index
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, no_kernel
-from ge.lowering.graph_to_tile.rows import alone
 from ge.lowering.graph_to_tile.stepped import SteppedKernel, moved_room
 from ge.maths.layouts import C0, ceil_div
 from ge.maths.tiling import deal_evenly, divisors
@@ -33,7 +32,7 @@ ELEMENT_BYTES = 2
 
 def lower_transpose(op: TransposeOp, target: Target, around: Around | None = None) -> Outlined:
     """The kernel of a transposition, with the steps of a fusion `around` it."""
-    around = around or alone(op)
+    around = around or Around.alone(op)
     shape, perm = joined_axes(shape_of(op.x), op.perm.get_values())
     if len(perm) > 1 and perm[-1] == len(perm) - 1 and shape[-1] % C0 == 0:
         kernel = _rows(around, shape, perm, target)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cache, lru_cache
+from functools import cache
 from typing import Any, TypeAlias, cast
 
 import ml_dtypes
@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from ge.ir.attributes import WeightsAttr, block_lanes, layout_of
+from ge.ir.attributes import WeightsAttr, block_lanes, layout_of, remembered
 from ge.ir.errors import GeError
 from ge.maths.layouts import storage_shape
 
@@ -157,7 +157,7 @@ def bytes_of(attr: Attribute, type: Attribute | None = None) -> NDArray[np.uint8
     return array_of(attr, type).reshape(-1).view(np.uint8)
 
 
-@lru_cache(4096)
+@remembered
 def _storage_of(type: Attribute) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     """The storage shape, NumPy type and number of bytes of constants of a type."""
     shape = storage_shape(layout_of(type), static_shape(type), block_lanes(tensor_type_of(type)))

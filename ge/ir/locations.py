@@ -36,7 +36,7 @@ _NONE = NoneAttr()
 
 def is_unknown(location: Attribute) -> bool:
     """Whether a location says nothing."""
-    return isinstance(location, UnknownLoc)
+    return type(location) is UnknownLoc
 
 
 def node_names(op_or_location: Operation | Attribute) -> tuple[str, ...]:

@@ -130,7 +130,7 @@ def replace(
     joined with those of ``fused`` (the other operations that they stand for); new values without a name take the name
     of the value they replace.
     """
-    new_ops = [new_ops] if isinstance(new_ops, Operation) else list(new_ops)
+    new_ops = list(new_ops) if isinstance(new_ops, list) or not isinstance(new_ops, Operation) else [new_ops]
     if new_results is None:
         new_results = new_ops[-1].results if new_ops else []
     if len(new_results) != len(op.results):

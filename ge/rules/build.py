@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
+from types import NoneType
 from typing import cast
 
 import numpy as np
@@ -11,14 +13,16 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
-from ge.dialects.onnx import Constant, Custom, OnnxOp, make_constant, ranked
+from ge.dialects.onnx import Constant, Custom, OnnxOp, constant_from_literal, ranked
 from ge.dialects.onnx.attributes import to_attribute
 from ge.dialects.onnx.ops import split_absent
 from ge.dialects.onnx.schema import AttributeKind, Operator, Parameter
+from ge.dialects.onnx.types import tensor_type
+from ge.ir.constants import constant_attr
 from ge.ir.locations import fused_loc
 from ge.ir.rewrite_log import current_log, fused, logger, missed
 from ge.ir.rewriting import erase_if_unused, may_stand_for, replace
-from ge.rules.functions import INTEGERS, Data, TypedData, dtype
+from ge.rules.functions import ELEMENT_TYPES, INTEGERS, Data, TypedData, dtype
 from ge.rules.result_types import result_types
 from ge.rules.runtime import rounded
 
@@ -28,6 +32,8 @@ VALUES = (OpResult, BlockArgument)
 
 class Build:
     """The replacement of one match while it is made."""
+
+    __slots__ = ("_location", "matched", "ops", "root", "rule")
 
     def __init__(self, rule: str, matched: Sequence[OnnxOp]) -> None:
         self.rule = rule
@@ -53,7 +59,8 @@ class Build:
             types = [result.type for result in self.root.results][:count]
         else:
             types = result_types(operator, values, given, count)
-        operands, absent = split_absent(values) if None in values else (cast("list[SSAValue]", values), {})
+        is_complete = NoneType not in map(type, values)
+        operands, absent = (cast("list[SSAValue]", values), {}) if is_complete else split_absent(values)
         return self._add(op_class, operands, types, given, {**absent, **properties} if properties else absent)
 
     def op_of_values(
@@ -115,7 +122,9 @@ class Build:
         """A new constant of data, rounded to an element type (its own when `cast` gave it one)."""
         if isinstance(given, TypedData):
             given, code = given.array, given.type
-        new = make_constant(rounded(given, code), location=self._location)
+        array = rounded(given, code)
+        type = tensor_type(ELEMENT_TYPES[code], array.shape)
+        new = constant_from_literal(constant_attr(array, type), type, location=self._location)
         self.ops.append(new)
         return new.results[0]
 
@@ -132,26 +141,27 @@ class Build:
         Results after those given have no uses. ``has_constants`` says whether constants of the pattern may be unused
         now, which go, too.
         """
-        values: list[SSAValue | None] = [None] * len(self.root.results)
-        for position, new in enumerate(results):
+        values: list[SSAValue | None] = []
+        for old, new in zip_longest(self.root.results, results):
+            placed = None
             if new is not None:
-                old = self.root.results[position]
                 value = cast("SSAValue", new) if isinstance(new, VALUES) else self.constant(new, dtype(old))
                 if (placed := self._placed(value, old)) is None:
                     return self.undo("the result would have another type, or be an output without a value of its own")
-                values[position] = placed
-        constants = self._constants() if has_constants else []
+            values.append(placed)
+        constants = self._constants() if has_constants else ()
         replace(self.root, self.ops, values)
         for op in self.matched[-2::-1]:
             erase_if_unused(op)
-        for constant in dict.fromkeys(constants):
+        for constant in constants:
             erase_if_unused(constant)
         self._report()
         return True
 
-    def _constants(self) -> list[Operation]:
+    def _constants(self) -> Iterable[Operation]:
+        """The constants that the pattern reads, each once."""
         owners = [operand.owner for op in self.matched for operand in op.operands]
-        return [owner for owner in owners if isinstance(owner, Constant)]
+        return dict.fromkeys(owner for owner in owners if isinstance(owner, Constant))
 
     def _report(self) -> None:
         """Say what was made of what, when somebody listens."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import onnx
 from onnx import NodeProto, TensorProto, TypeProto
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType
 from xdsl.ir import Attribute, SSAValue
 
 from ge.dialects.onnx import OPSET, UNKNOWN, Constant, ranked
@@ -79,32 +79,46 @@ def result_types(
 
 def _fast(operator: Operator, inputs: Sequence[SSAValue | None]) -> Attribute | None:
     """The type of the only result of an operator of the lists above."""
-    if operator.name in _KEEPS_TYPE:
+    name = operator.name
+    if name in _KEEPS_TYPE:
         return None if not inputs or inputs[0] is None else ranked(inputs[0])
     known = [None if value is None else ranked(value) for value in inputs]
     if not known or (first := known[0]) is None:
         return None
-    word = operator.outputs[0].type
-    if operator.name in _LIKE_FIRST:
-        shape: Sequence[int] = sizes(first)
-    elif operator.name in _BROADCAST and all(type is not None for type in known):
+    if name in _LIKE_FIRST:
+        shape = sizes(first)
+    elif name in _BROADCAST and None not in known:
         shape = _broadcast([sizes(type) for type in known if type is not None])
     else:
         return None
-    if operator.constraints.get(word, word) == "bool":
-        return TensorType(IntegerType(1), shape)
-    for position, type in enumerate(known):
-        parameter = operator.inputs[min(position, len(operator.inputs) - 1)]
-        if parameter.type == word and type is not None:
-            return type if sizes(type) == tuple(shape) else tensor_type(type.element_type, tuple(shape))
-    return None
+    source = _input_of_result_type(operator)
+    if source is None:
+        return tensor_type(IntegerType(1), shape)
+    type = known[source] if source < len(known) else None
+    if type is None:
+        return None
+    return type if sizes(type) == shape else tensor_type(type.element_type, shape)
 
 
-def _broadcast(shapes: Sequence[Sequence[int]]) -> tuple[int, ...]:
+def _input_of_result_type(operator: Operator) -> int | None:
+    """The first input that has the element type of the result; None when the result is boolean."""
+    if operator.name not in _SOURCES:
+        word = operator.outputs[0].type
+        is_boolean = operator.constraints.get(word, word) == "bool"
+        _SOURCES[operator.name] = None if is_boolean else [each.type for each in operator.inputs].index(word)
+    return _SOURCES[operator.name]
+
+
+_SOURCES: dict[str, int | None] = {}
+
+
+def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The shape of an elementwise operation. Raises ValueError when the shapes contradict each other."""
-    shapes = [shape for shape in shapes if shape] or [()]
-    if all(shape == shapes[0] for shape in shapes) and DYNAMIC_INDEX not in shapes[0]:
-        return tuple(shapes[0])
+    shapes = [shape for shape in shapes if shape]
+    if not shapes:
+        return ()
+    if shapes.count(shapes[0]) == len(shapes) and DYNAMIC_INDEX not in shapes[0]:
+        return shapes[0]
     rank = max(map(len, shapes))
     result: list[int] = []
     for axis in range(-rank, 0):

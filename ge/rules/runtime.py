@@ -106,7 +106,7 @@ def rounded(data: Data, code: str) -> Array:
     number, and integers must come from integers (they wrap around as in the model).
     """
     array = np.asarray(data)
-    element = numpy_dtype(ELEMENT_TYPES[code])
+    element = _DTYPES[code]
     if code not in FLOATS:
         if code in INTEGERS and array.dtype.kind == "f":
             if not (np.isfinite(array) & (array == np.rint(array))).all():
@@ -137,5 +137,6 @@ def _all_fit(given: Array, kept: Array, smallest: float) -> bool:
     return not (small.any() and (given[small] != 0).any())
 
 
+_DTYPES = {code: numpy_dtype(type) for code, type in ELEMENT_TYPES.items()}
 _SMALLEST = {"f16": 2.0**-14, "bf16": 2.0**-126, "f32": 2.0**-126, "f64": 2.0**-1022}
 """The smallest normal number of each type."""

@@ -71,7 +71,9 @@ class ConvertOnnxToGraphPass(ModulePass):
             if isinstance(inner, OnnxOp) and not isinstance(inner, Constant) and not is_weights(inner):
                 convert(inner)
         for inner in list(block.ops):
-            if is_weights(inner) and not erase_if_unused(inner):  # the caller reads it, or a subgraph
+            if (
+                isinstance(inner, OnnxOp) and is_weights(inner) and not erase_if_unused(inner)
+            ):  # the caller reads it, or a subgraph
                 convert(inner)
         erase_unread(block)
         convert_constants(block)

@@ -71,10 +71,8 @@ class ConvertOnnxToGraphPass(ModulePass):
             if isinstance(inner, OnnxOp) and not isinstance(inner, Constant) and not is_weights(inner):
                 convert(inner)
         for inner in list(block.ops):
-            if (
-                isinstance(inner, OnnxOp) and is_weights(inner) and not erase_if_unused(inner)
-            ):  # the caller reads it, or a subgraph
-                convert(inner)
+            if isinstance(inner, OnnxOp) and is_weights(inner) and not erase_if_unused(inner):
+                convert(inner)  # the caller reads it, or a subgraph
         erase_unread(block)
         convert_constants(block)
         finish_function(main)

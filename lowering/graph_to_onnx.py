@@ -36,12 +36,13 @@ from ge.dialects.graph.host import ONNX_TYPE_CODES, HostRegion, add_equivalent, 
 from ge.dialects.graph.movement import CastOp, TransDataOp, ViewOp
 from ge.dialects.graph.program import ConstantOp, FusionOp, HostOp, main_function
 from ge.dialects.onnx import Constant, constant_value, make_constant
-from ge.ir.attributes import layout_of, with_layout
+from ge.ir.attributes import block_lanes, layout_of, with_layout
 from ge.ir.constants import Array, tensor_type_of
 from ge.ir.errors import GeError
 from ge.ir.locations import name_loc, node_names, where
 from ge.ir.rewriting import erase_if_unused, replace
 from ge.lowering.onnx_to_graph.convert import RENAMED
+from ge.maths.group_merge import split_weights
 from ge.maths.layouts import C0, round_up, storage_shape
 
 
@@ -177,13 +178,7 @@ def _own_weights(emit: _Emitter, op: Conv2DOp) -> Array:
     merged = constant_value(emit.inside(op.w))
     if merged is None:
         raise GeError("GE3004", f"operation '{op.name}' has no ONNX form: its weights are computed", where(op))
-    merge, groups = op.group_merge.value.data, op.groups.value.data
-    outputs, merged_inputs = merged.shape[0] // groups, merged.shape[1]
-    inputs = shape_of(op.x)[1] // groups
-    starts = [
-        channel // outputs * inputs - channel // (merge * outputs) * merged_inputs for channel in range(len(merged))
-    ]
-    return np.stack([filters[start : start + inputs] for filters, start in zip(merged, starts, strict=True)])
+    return split_weights(merged, shape_of(op.x)[1], op.groups.value.data, op.group_merge.value.data)
 
 
 # ---------------------------------------------------------------- storage formats
@@ -194,7 +189,7 @@ def _view(emit: _Emitter, op: ViewOp) -> SSAValue:
     shape = shape_of(op.y)
     layout = layout_of(op.y.type)
     stored = _stored(emit, emit.inside(op.x), layout_of(op.x.type))
-    count = math.prod(storage_shape(layout, shape))
+    count = math.prod(storage_shape(layout, shape, block_lanes(tensor(op.y))))
     if math.prod(shape_of(stored)) != count:
         stored = _cut(emit, _reshape(emit, stored, [math.prod(shape_of(stored))]), [count])
     return _unstored(emit, stored, layout, shape)
@@ -202,16 +197,16 @@ def _view(emit: _Emitter, op: ViewOp) -> SSAValue:
 
 @dataclass(frozen=True)
 class _Blocks:
-    """How a tensor lies in storage: padded, with some dimensions split in blocks of 16, and transposed."""
+    """How a tensor lies in storage: padded, with some dimensions split in blocks, and transposed."""
 
     padded: Shape
     split: Shape
     order: Sequence[int]
 
     @classmethod
-    def of(cls, layout: str, shape: Shape) -> _Blocks:
-        """The blocks of a storage format for a shape; those of a plain one are the tensor itself."""
-        rank = len(shape)
+    def of(cls, layout: str, value: SSAValue, shape: Shape) -> _Blocks:
+        """The blocks of a storage format for a shape, of elements as `value` has; a plain one is the tensor itself."""
+        rank, lanes = len(shape), block_lanes(tensor(value))
         match layout:
             case "NC1HWC0":
                 axes, order = [1], [0, 1, 3, 4, 2]
@@ -221,14 +216,17 @@ class _Blocks:
                 axes, order = [0, 1], [2, 4, 5, 0, 1, 3] if rank == 4 else [0, 2, 3, 1]
             case _:
                 axes, order = [], [*range(rank)]
-        padded = tuple(round_up(size, C0) if axis in axes else size for axis, size in enumerate(shape))
-        parts = ((size // C0, C0) if axis in axes else (size,) for axis, size in enumerate(padded))
+        sizes = dict.fromkeys(axes, lanes)
+        if layout == "FRACTAL_Z":
+            sizes[0 if rank == 4 else 1] = C0  # outputs
+        padded = tuple(round_up(size, sizes[axis]) if axis in axes else size for axis, size in enumerate(shape))
+        parts = ((size // sizes[axis], sizes[axis]) if axis in axes else (size,) for axis, size in enumerate(padded))
         return cls(padded, tuple(part for each in parts for part in each), order)
 
 
 def _stored(emit: _Emitter, x: SSAValue, layout: str) -> SSAValue:
     """The storage of a value, with the dimensions of its blocks."""
-    blocks = _Blocks.of(layout, shape_of(x))
+    blocks = _Blocks.of(layout, x, shape_of(x))
     for axis, size in enumerate(blocks.padded):
         shape = list(shape_of(x))
         if missing := size - shape[axis]:
@@ -240,7 +238,7 @@ def _stored(emit: _Emitter, x: SSAValue, layout: str) -> SSAValue:
 
 def _unstored(emit: _Emitter, stored: SSAValue, layout: str, shape: Shape) -> SSAValue:
     """The value of a shape whose storage this is."""
-    blocks = _Blocks.of(layout, shape)
+    blocks = _Blocks.of(layout, stored, shape)
     stored = _reshape(emit, stored, [blocks.split[axis] for axis in blocks.order])
     split = _transpose(emit, stored, [blocks.order.index(axis) for axis in range(len(blocks.order))])
     return _cut(emit, _reshape(emit, split, blocks.padded), shape)

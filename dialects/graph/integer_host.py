@@ -20,6 +20,7 @@ from ge.dialects.graph.integer import (
     number_of,
 )
 from ge.ir.constants import numpy_dtype
+from ge.maths.group_merge import split_weights
 
 if TYPE_CHECKING:
     from ge.dialects.graph.host import HostRegion
@@ -70,19 +71,23 @@ def _add(region: HostRegion, op: IntegerAddOp) -> SSAValue:
 def _conv2d(region: HostRegion, op: IntegerConv2DOp) -> SSAValue:
     """ConvInteger pads with the zero point of `x`, and takes it off: what that is of each sum goes into the bias."""
     w, padding = _constant(op.w), op.padding.value.data
+    groups, merged = op.groups.value.data, op.group_merge.value.data
     bias = _constant(op.bias).astype(np.int64) + padding * w.sum(axis=(1, 2, 3), dtype=np.int64)
     attributes = {
         "strides": op.strides.get_values(),
         "pads": op.pads.get_values(),
         "dilations": op.dilations.get_values(),
-        "group": op.groups.value.data,
+        "group": groups,
     }
     point = region.constant(np.asarray(padding, numpy_dtype(op.x_element)))
     x = region.inside(op.x)
     if op.x_scale is not None:
         inputs = [_cast(region, x, _single(op.x)), _scale(region, op.x_scale), point]
         x = region.onnx("QuantizeLinear", inputs, TensorType(op.x_element, shape_of(op.x)))
-    inputs = [x, region.inside(op.w), point]
+    own = region.inside(op.w)
+    if merged > 1:
+        own = region.constant(split_weights(w, shape_of(op.x)[1], groups, merged))
+    inputs = [x, own, point]
     sums = region.onnx("ConvInteger", inputs, TensorType(i32, shape_of(op.y)), attributes)
     return _scaled(region, op, sums, bias.astype(np.int32)[:, None, None], _constant(op.scale)[:, None, None])
 

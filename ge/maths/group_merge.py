@@ -42,3 +42,13 @@ def merge_weights(w: NDArray[np.generic], groups: int, count: int) -> NDArray[np
         start = group % count * inputs
         merged[rows, start : start + inputs] = w[rows]
     return merged
+
+
+def split_weights(merged: NDArray[np.generic], channels: int, groups: int, count: int) -> NDArray[np.generic]:
+    """Return weights [O, count·I, kh, kw] of groups that were merged as [O, I, kh, kw], for `channels` inputs.
+
+    The inverse of `merge_weights`: without the zeros between groups.
+    """
+    outputs, inputs, width = len(merged) // groups, channels // groups, merged.shape[1]
+    starts = [channel // outputs * inputs - channel // (count * outputs) * width for channel in range(len(merged))]
+    return np.stack([filters[start : start + inputs] for filters, start in zip(merged, starts, strict=True)])

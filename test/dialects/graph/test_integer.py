@@ -29,6 +29,7 @@ from ge.dialects.graph.host import host_equivalent
 from ge.dialects.graph.meaning import evaluate
 from ge.ir.attributes import ui8
 from ge.ir.constants import element_type
+from ge.maths.group_merge import merge_weights
 
 RELU = ActivationAttr(UnaryKind.RELU)
 RNG = np.random.default_rng(5)
@@ -63,6 +64,16 @@ OPERATIONS = {
         value((1, 4, 6, 7), np.float32), weights(6, 4, 3, 3), *vectors(6), ui8, padding=130, x_scale=0.02, x_type=ui8
     ),
     "conv groups": IntegerConv2DOp(value((1, 4, 6, 6), np.int8), weights(8, 1, 3, 3), *vectors(8), i8, groups=4),
+    "conv merged groups": IntegerConv2DOp(
+        value((1, 4, 6, 6), np.int8),
+        constant(merge_weights(RNG.integers(-128, 128, (8, 1, 3, 3)).astype(np.int8), 4, 3)).y,
+        *vectors(8),
+        i8,
+        groups=4,
+        group_merge=3,
+        padding=-5,
+        pads=(1, 1, 1, 1),
+    ),
     "matmul": IntegerMatmulOp(value((2, 5, 8)), weights(8, 3), *vectors(3), i8, zero_point=4),
     "matmul to half": IntegerMatmulOp(value((5, 8), np.int8), weights(8, 3), *vectors(3), f16, activation=RELU),
 }

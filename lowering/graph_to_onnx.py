@@ -33,6 +33,7 @@ from ge.dialects.graph.base import Shape, shape_of, tensor
 from ge.dialects.graph.compute import Conv2DOp
 from ge.dialects.graph.constants import constant_array, dtype_of
 from ge.dialects.graph.host import ONNX_TYPE_CODES, HostRegion, add_equivalent, has_equivalent
+from ge.dialects.graph.integer import IntegerOp
 from ge.dialects.graph.movement import CastOp, TransDataOp, ViewOp
 from ge.dialects.graph.program import ConstantOp, FusionOp, HostOp, main_function
 from ge.dialects.onnx import Constant, constant_value, make_constant
@@ -102,7 +103,9 @@ def _convert(op: Operation, wide: dict[SSAValue, SSAValue]) -> None:
         case _:
             raise GeError("GE3004", f"operation '{op.name}' has no ONNX form", where(op))
     _name(emit.ops, op)
-    if tensor(op.results[0]).element_type == f16:
+    if tensor(value).element_type == f16 and isinstance(op, IntegerOp):  # rounded already, by the last operator
+        wide[value] = emit.ops[-1].operands[0]
+    elif tensor(op.results[0]).element_type == f16:
         narrow = emit.onnx("Cast", [value], tensor(op.results[0]), {"to": ONNX_TYPE_CODES[Float16Type]})
         emit.ops[-1].location = _cast_location(op)
         wide[narrow] = value

@@ -19,6 +19,7 @@ from ge.dialects.graph.integer import (
     QuantiseOp,
     number_of,
 )
+from ge.dialects.onnx import constant_value
 from ge.ir.constants import numpy_dtype
 from ge.maths.group_merge import split_weights
 
@@ -70,9 +71,9 @@ def _add(region: HostRegion, op: IntegerAddOp) -> SSAValue:
 
 def _conv2d(region: HostRegion, op: IntegerConv2DOp) -> SSAValue:
     """ConvInteger pads with the zero point of `x`, and takes it off: what that is of each sum goes into the bias."""
-    w, padding = _constant(op.w), op.padding.value.data
+    w, padding = _constant(region, op.w), op.padding.value.data
     groups, merged = op.groups.value.data, op.group_merge.value.data
-    bias = _constant(op.bias).astype(np.int64) + padding * w.sum(axis=(1, 2, 3), dtype=np.int64)
+    bias = _constant(region, op.bias).astype(np.int64) + padding * w.sum(axis=(1, 2, 3), dtype=np.int64)
     attributes = {
         "strides": op.strides.get_values(),
         "pads": op.pads.get_values(),
@@ -89,13 +90,13 @@ def _conv2d(region: HostRegion, op: IntegerConv2DOp) -> SSAValue:
         own = region.constant(split_weights(w, shape_of(op.x)[1], groups, merged))
     inputs = [x, own, point]
     sums = region.onnx("ConvInteger", inputs, TensorType(i32, shape_of(op.y)), attributes)
-    return _scaled(region, op, sums, bias.astype(np.int32)[:, None, None], _constant(op.scale)[:, None, None])
+    return _scaled(region, op, sums, bias.astype(np.int32)[:, None, None], _constant(region, op.scale)[:, None, None])
 
 
 def _matmul(region: HostRegion, op: IntegerMatmulOp) -> SSAValue:
     inputs = [region.inside(op.a), region.inside(op.b)]
     sums = region.onnx("MatMulInteger", inputs, TensorType(i32, shape_of(op.y)))
-    return _scaled(region, op, sums, _constant(op.bias), _constant(op.scale))
+    return _scaled(region, op, sums, _constant(region, op.bias), _constant(region, op.scale))
 
 
 def _scaled(
@@ -114,8 +115,11 @@ def _scaled(
     return region.onnx("QuantizeLinear", [y, one, point], op.y.type)
 
 
-def _constant(value: SSAValue) -> Any:
+def _constant(region: HostRegion, value: SSAValue) -> Any:
+    """The elements of a constant, of this level or already of ONNX."""
     array = constant_array(value)
+    if array is None:
+        array = constant_value(region.inside(value))
     assert array is not None, "weights, bias and scales of an operation on integers are constant"
     return array
 

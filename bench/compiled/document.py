@@ -69,6 +69,7 @@ simulator on several random inputs, and compared with onnxruntime {{onnxruntime}
 * The limits are those of `ge-run --compare` ([running.md](running.md)): cosine at least {MIN_COSINE}, max error at most
   {100 * MAX_RELATIVE:g} %, the same top-1; where nothing is float16, {FLOAT32_TOLERANCE:g} of the largest value plus as
   much of each value; integers are equal.
+* *all zero*: the head of the model has never been trained; `ge-run --layerwise` compares what comes before it.
 * *launches*, *host*: kernels, and tasks of the host, of one run.
 
 Where an output misses the limits, its errors on the same inputs tell why:
@@ -139,12 +140,19 @@ def _row(name: str, result: Result, kind: str, count: int) -> list[str]:
         f"{len(result['runs'])}, {run['draw']}",
         *measured,
         {True: "same", False: "other", None: ""}[output["same_top1"]],
-        "agrees" if output["passed"] else f"differs: {reason}",
+        _verdict(output, reason),
         str(result["launches"]),
         str(result["host"]),
         *(_cell([run[each][index]]) if each in run else "" for each in ("float32", "ideal")),
         _cell([outputs[index] for outputs in run["itself"]]) if "itself" in run else "",
     ]
+
+
+def _verdict(output: Result, reason: str) -> str:
+    """The verdict of an output; of zeros it says little."""
+    if reason:
+        return f"differs: {reason}"
+    return "agrees" if output["max_ulp"] is None or output["max_reference"] else "agrees: all zero"
 
 
 def _outputs(result: Result, kind: str = "") -> Iterator[tuple[Result, int]]:

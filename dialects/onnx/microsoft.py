@@ -62,6 +62,39 @@ def qlinear_add(op: OnnxOp, inputs: Sequence[Any]) -> Sequence[Array]:
     return [np.clip(np.rint(total), limits.min, limits.max).astype(a.dtype)]
 
 
+def qlinear_mul(op: OnnxOp, inputs: Sequence[Any]) -> Sequence[Array]:
+    """The product of A and B, broadcast, in the scale of C. Inputs: as those of QLinearAdd."""
+    a, a_scale, a_zero, b, b_scale, b_zero, c_scale = inputs[:7]
+    ratio = np.float32(np.float32(a_scale.reshape(()) * b_scale.reshape(())) / c_scale.reshape(()))
+    product = centred(a, a_zero) * centred(b, b_zero)  # of integers, which float32 has, too
+    return [requantised(product, ratio, given(inputs, 7), a.dtype)]
+
+
+def qlinear_sigmoid(op: OnnxOp, inputs: Sequence[Any]) -> Sequence[Array]:
+    """The logistic function. Inputs: X, scale, zero, scale of Y, zero of Y."""
+    return [_by_table(inputs[:3], inputs[3], given(inputs, 4), sigmoid)]
+
+
+def qlinear_leaky_relu(op: OnnxOp, inputs: Sequence[Any]) -> Sequence[Array]:
+    """X, or alpha X below zero. Inputs: as those of QLinearSigmoid."""
+    alpha = np.float32(op.attribute("alpha", 0.01))
+    return [_by_table(inputs[:3], inputs[3], given(inputs, 4), lambda x: np.where(x >= 0, x, x * alpha))]
+
+
+def qlinear_concat(op: OnnxOp, inputs: Sequence[Any]) -> Sequence[Array]:
+    """Values end to end, each in the scale of Y. Inputs: scale of Y, zero of Y, then value, scale, zero of each."""
+    scale, zero, *parts = inputs
+    values = [_by_table(parts[i : i + 3], scale, zero, lambda x: x) for i in range(0, len(parts), 3)]
+    return [np.concatenate(values, op.attribute("axis", 0))]
+
+
+def _by_table(x: Sequence[Any], scale: Any, zero: Any, function: Callable[[Array], Array]) -> Array:
+    """A function of the float32 numbers that integers stand for (value, scale, zero), quantised again."""
+    values, x_scale, x_zero = x
+    result = function(centred(values, x_zero).astype(np.float32) * np.float32(x_scale.reshape(())))
+    return requantised(result / np.float32(scale.reshape(())), np.float32(1), zero, values.dtype)
+
+
 def qlinear_global_average_pool(op: OnnxOp, inputs: Sequence[Any]) -> Sequence[Array]:
     """The mean over the spatial axes in the scale of Y. Inputs: X, scale, zero, scale of Y, zero of Y."""
     x, x_scale, x_zero, y_scale, y_zero = inputs
@@ -194,7 +227,11 @@ MEANINGS: Mapping[str, Meaning] = {
     "DynamicQuantizeLSTM": dynamic_quantize_lstm,
     "QGemm": qgemm,
     "QLinearAdd": qlinear_add,
+    "QLinearConcat": qlinear_concat,
     "QLinearGlobalAveragePool": qlinear_global_average_pool,
+    "QLinearLeakyRelu": qlinear_leaky_relu,
+    "QLinearMul": qlinear_mul,
+    "QLinearSigmoid": qlinear_sigmoid,
 }
 """What the operators of com.microsoft compute that have a meaning here; results that are not used are dropped."""
 

@@ -79,7 +79,8 @@ def scale(random: np.random.Generator, *shape: int) -> Any:
 @pytest.mark.parametrize(
     ("a", "b"), [((2, 3, 17, 9), (2, 3, 17, 9)), ((4, 33), (1,)), ((1,), (4, 33)), ((5, 40), (40,))]
 )
-def test_add(a: tuple[int, ...], b: tuple[int, ...], zeros: bool, dtype: Any) -> None:
+@pytest.mark.parametrize("op_type", ["QLinearAdd", "QLinearMul"])
+def test_sums_and_products(op_type: str, a: tuple[int, ...], b: tuple[int, ...], zeros: bool, dtype: Any) -> None:
     random = np.random.default_rng(len(a) + 2 * zeros)
     for _ in range(5):
         inputs = {"a0": levels(random, dtype, *a), "b0": levels(random, dtype, *b)}
@@ -87,7 +88,32 @@ def test_add(a: tuple[int, ...], b: tuple[int, ...], zeros: bool, dtype: Any) ->
         for name in "abc":
             constants[f"{name}1"] = scale(random)
             constants[f"{name}2"] = levels(random, dtype) if zeros else dtype(0)
-        check("QLinearAdd", inputs, {name: np.asarray(value) for name, value in constants.items()})
+        check(op_type, inputs, {name: np.asarray(value) for name, value in constants.items()})
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(
+    ("op_type", "alpha"), [("QLinearSigmoid", None), ("QLinearLeakyRelu", 0.1), ("QLinearLeakyRelu", None)]
+)
+def test_functions(op_type: str, alpha: float | None, dtype: Any) -> None:
+    random = np.random.default_rng(5)
+    every = np.arange(np.iinfo(dtype).min, np.iinfo(dtype).max + 1).astype(dtype).reshape(4, 64)
+    for _ in range(20):
+        constants = {
+            "x1": scale(random), "x2": levels(random, dtype), "y1": scale(random), "y2": levels(random, dtype)
+        }  # fmt: skip
+        check(op_type, {"x0": every}, constants, **({} if alpha is None else {"alpha": alpha}))
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_concat(axis: int, dtype: Any) -> None:
+    random = np.random.default_rng(6)
+    for same in (False, True):
+        constants: dict[str, Any] = {"a1": scale(random), "a2": levels(random, dtype)}
+        constants |= {f"{name}1": constants["a1"] if same else scale(random) for name in "bc"}
+        constants |= {f"{name}2": constants["a2"] if same else levels(random, dtype) for name in "bc"}
+        check("QLinearConcat", {f"{name}0": levels(random, dtype, 3, 3, 3) for name in "bc"}, constants, axis=axis)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
@@ -209,4 +235,7 @@ def test_the_check_of_a_model_knows_them(tmp_path: Path) -> None:
 
 
 def test_every_meaning_is_tested() -> None:
-    assert set(MEANINGS) == {"DynamicQuantizeLSTM", "QGemm", "QLinearAdd", "QLinearGlobalAveragePool"}
+    assert set(MEANINGS) == {
+        *("DynamicQuantizeLSTM", "QGemm", "QLinearAdd", "QLinearConcat", "QLinearGlobalAveragePool"),
+        *("QLinearLeakyRelu", "QLinearMul", "QLinearSigmoid"),
+    }

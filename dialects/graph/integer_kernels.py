@@ -27,10 +27,10 @@ from ge.dialects.graph.movement import ReshapeOp, TransDataOp, ViewOp
 from ge.dialects.graph.program import ConstantOp, LaunchOp
 from ge.ir.attributes import EIGHT_BITS, layout_of
 from ge.maths.layouts import C0
-from ge.maths.tiling import quantised_rows
+from ge.maths.tiling import Contraction, quantised_rows, slab_rows
 
 QUANTISED_SLAB_BYTES = 112 * 1024
-"""The rows under the windows of two output rows, while they are quantised: less than half of the unified buffer."""
+"""The rows under the smallest tile of windows while they are quantised: less than half of the unified buffer."""
 
 
 def on_integers(op: Operation) -> bool:
@@ -87,12 +87,17 @@ def integer_formats(op: Operation) -> Sequence[tuple[tuple[str | None, ...], str
 def can_quantise(op: IntegerConv2DOp) -> bool:
     """Whether the kernel of a convolution can quantise what it reads: rows of few channels, under windows."""
     _, channels, _, width = shape_of(op.x)
-    height, stride, dilation = shape_of(op.w)[2], op.strides.get_values()[0], op.dilations.get_values()[0]
-    window = shape_of(op.w)[2:] != (1, 1) or any(stride > 1 for stride in op.strides.get_values())
+    _, _, out_height, out_width = shape_of(op.y)
+    strides, (height, kernel_width) = op.strides.get_values(), shape_of(op.w)[2:]
+    window = (height, kernel_width) != (1, 1) or any(stride > 1 for stride in strides) or any(op.pads.get_values())
+    if channels > C0 or op.groups.value.data != 1 or not window:
+        return False
+    smallest = Contraction(
+        1, 1, 1, 1, out_height, out_width, width, (height, kernel_width), (strides[0], strides[1]),
+        (op.dilations.get_values()[0], op.dilations.get_values()[1]),
+    )  # fmt: skip
     rows = quantised_rows(channels, width)
-    slab = ((height - 1) * dilation + 1 + stride) * rows.done + rows.each + rows.row
-    fits = channels <= C0 and slab <= QUANTISED_SLAB_BYTES
-    return fits and op.groups.value.data == 1 and (window or any(op.pads.get_values()))
+    return slab_rows(smallest, C0) * rows.done + rows.each + rows.row <= QUANTISED_SLAB_BYTES
 
 
 def _quantise_formats(op: QuantiseOp) -> Sequence[tuple[tuple[str | None, ...], str]]:
@@ -138,4 +143,10 @@ def _unpackable(value: SSAValue) -> bool:
     """Whether a feature map does not become blocks: it is in a plain format, or may be, and its planes are odd."""
     if math.prod(shape_of(value)[2:]) % 2 == 0 or layout_of(value.type) == "NC1HWC0":
         return False
-    return not (isinstance(value.owner, Operation) and on_integers(value.owner)) or isinstance(value.owner, ReshapeOp)
+    match value.owner:
+        case IntegerAddOp() as add:  # it takes and gives one format
+            return any(map(_unpackable, add.operands))
+        case Operation() as op:
+            return not on_integers(op) or isinstance(op, ReshapeOp)
+        case _:
+            return True

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx import ModelProto, TensorProto, helper
-from onnx_models import Array, ModelBuilder, compile_to_graph, run_reference
+from onnx_models import Array, ModelBuilder, compile_to_graph, run_pass, run_reference
 
 from ge.dialects.graph import HostOp
 from ge.dialects.graph.meaning import run_module
@@ -97,3 +97,23 @@ def test_operators_of_microsoft() -> None:
     mean = b.node("QLinearGlobalAveragePool", *mean_of, *b.side("", 0.005, 120)[1:], domain="com.microsoft")
     model = b.typed((total, (1, 32, 6, 6)), (mean, (1, 32, 1, 1)))
     compare(model, {"x": normal(8, 1, 32, 6, 6), "y": normal(9, 1, 32, 6, 6)}, 1)
+
+
+def test_sums_of_odd_planes_with_what_the_host_has_made() -> None:
+    """49 bytes do not fill blocks: the sum is plain, and what convolves it stays on the host."""
+    b = QLinearBuilder(seed=10)
+    x, g = b.quantised(b.input("x", 1, 32, 14, 14), 0.031, 117), b.quantised(b.input("g", 1, 32, 7, 7), 0.031, 117)
+    scale = b.random.uniform(0.002, 0.01, 32).astype(np.float32)
+
+    def convolved(value: list[str], **attributes: Any) -> list[str]:
+        w = b.side(b.weights8(32, 32, 3, 3), scale, 0, np.int8)
+        y = b.node("QLinearConv", *value, *w, *b.side("", 0.09, 121)[1:], pads=[1, 1, 1, 1], **attributes)
+        return b.side(y, 0.09, 121)
+
+    a = convolved(b.side(x, 0.031, 117), strides=[2, 2])
+    gate = b.node("QLinearSigmoid", *b.side(g, 0.031, 117), *b.side("", 1 / 256, 0)[1:], domain="com.microsoft")
+    total = b.node("QLinearAdd", *a, *b.side(gate, 1 / 256, 0), *b.side("", 0.1, 120)[1:], domain="com.microsoft")
+    y, *_ = convolved(b.side(total, 0.1, 120))
+    model = b.typed((y, (1, 32, 7, 7)))
+    compare(model, {"x": normal(1, 1, 32, 14, 14), "g": normal(2, 1, 32, 7, 7)}, 1, hosts=3)
+    run_pass(compile_to_graph(model, DEVICE), "convert-tile-to-cube")

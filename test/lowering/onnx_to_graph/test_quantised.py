@@ -239,3 +239,12 @@ def test_scaled_constants_that_the_caller_and_subgraphs_read() -> None:
     got, want = run_module(compile_to_graph(model), inputs), run_reference(model, inputs)
     for name, expected in want.items():
         np.testing.assert_allclose(got[name], expected, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("size", "patch", "outputs"), [(64, 16, 40), (48, 8, 24)])
+def test_patches_of_an_image(size: int, patch: int, outputs: int) -> None:
+    """The rows under one tile of large patches are more than the chip quantises at once: they are quantised before."""
+    b = QuantisedBuilder(seed=22)
+    x = b.quantised(b.input("x", 1, 3, size, size), 2.0**-5, 128)
+    y = b.node("Conv", x, b.filters(2.0**-9, outputs, 3, patch, patch), strides=[patch, patch])
+    compare(finished(b, y, 2.0**-2, 100), {"x": normal(23, 1, 3, size, size)}, 0, integers="integer_conv2d")

@@ -81,6 +81,27 @@ def qlinear_leaky_relu(op: OnnxOp, inputs: Sequence[Any]) -> Sequence[Array]:
     return [_by_table(inputs[:3], inputs[3], given(inputs, 4), lambda x: np.where(x >= 0, x, x * alpha))]
 
 
+def qlinear_softmax(op: OnnxOp, inputs: Sequence[Any]) -> Sequence[Array]:
+    """The softmax of integers: powers of e are whole numbers from a table, and so is the scale of Y as a divisor.
+
+    Inputs: as those of QLinearSigmoid; the zero point of X has no effect. Attributes: axis, and the opset whose Softmax
+    it stands for: before 13 all axes from `axis` on are one.
+    """
+    x, x_scale, _, y_scale = inputs[:4]
+    axis = int(op.attribute("axis", -1)) % x.ndim
+    flat = op.attribute("opset", 13) < 13
+    rows = x.reshape(*x.shape[:axis], -1) if flat else np.moveaxis(x, axis, -1)
+    limits = np.iinfo(x.dtype)
+    largest = min((2**32 - 1) / rows.shape[-1], 0x7FFFFF)
+    table = np.rint(largest * np.exp((np.arange(256) - 255) * float(x_scale.reshape(())))).astype(np.int64)
+    levels = rows.astype(np.int64) - limits.min
+    powers = table[levels + (255 - levels.max(-1, keepdims=True))]
+    zero = 0 if (y_zero := given(inputs, 4)) is None else int(y_zero.reshape(()))
+    found = np.rint(powers * float(np.floor(1 / y_scale.reshape(()))) / powers.sum(-1, keepdims=True)) + zero
+    y = np.clip(found, limits.min, limits.max).astype(x.dtype)
+    return [y.reshape(x.shape) if flat else np.moveaxis(y, -1, axis)]
+
+
 def qlinear_concat(op: OnnxOp, inputs: Sequence[Any]) -> Sequence[Array]:
     """Values end to end, each in the scale of Y. Inputs: scale of Y, zero of Y, then value, scale, zero of each."""
     scale, zero, *parts = inputs
@@ -232,6 +253,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "QLinearLeakyRelu": qlinear_leaky_relu,
     "QLinearMul": qlinear_mul,
     "QLinearSigmoid": qlinear_sigmoid,
+    "QLinearSoftmax": qlinear_softmax,
 }
 """What the operators of com.microsoft compute that have a meaning here; results that are not used are dropped."""
 

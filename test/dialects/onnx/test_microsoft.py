@@ -106,6 +106,18 @@ def test_functions(op_type: str, alpha: float | None, dtype: Any) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize(("axis", "opset"), [(-1, 13), (1, 13), (0, 13), (1, 12), (2, 11)])
+def test_softmax(axis: int, opset: int, dtype: Any) -> None:
+    random = np.random.default_rng(7)
+    for y_scale in (1 / 256, 1 / 100, 0.0051):
+        constants = {
+            "x1": scale(random), "x2": levels(random, dtype),
+            "y1": np.float32(y_scale), "y2": dtype(np.iinfo(dtype).min + 3),
+        }  # fmt: skip
+        check("QLinearSoftmax", {"x0": levels(random, dtype, 3, 5, 40)}, constants, axis=axis, opset=opset)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_concat(axis: int, dtype: Any) -> None:
     random = np.random.default_rng(6)
@@ -237,5 +249,5 @@ def test_the_check_of_a_model_knows_them(tmp_path: Path) -> None:
 def test_every_meaning_is_tested() -> None:
     assert set(MEANINGS) == {
         *("DynamicQuantizeLSTM", "QGemm", "QLinearAdd", "QLinearConcat", "QLinearGlobalAveragePool"),
-        *("QLinearLeakyRelu", "QLinearMul", "QLinearSigmoid"),
+        *("QLinearLeakyRelu", "QLinearMul", "QLinearSigmoid", "QLinearSoftmax"),
     }

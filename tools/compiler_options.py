@@ -111,7 +111,8 @@ TARGET = (
         "precision_mode",
         "NAME",
         f"what computes in float16: {', '.join(PRECISION_MODES)} (default force_fp16)",
-        "the same, and modes for other types",
+        "the same, and modes for other types; allow_fp32_to_fp16 is force_fp16 here, allow_mix_precision_fp16 is "
+        "allow_mix_precision",
     ),
     Option(
         "keep_dtype",

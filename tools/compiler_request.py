@@ -22,10 +22,19 @@ from ge.tools.switch_file import read_switch_file
 DUMP_FOLDER = "dump"
 """Where ``--debug`` writes when it names no folder."""
 
+SAME_PRECISION: Mapping[str, str] = {
+    "allow_fp32_to_fp16": "force_fp16",
+    "allow_mix_precision_fp16": "allow_mix_precision",
+}
+"""Modes of ATC that are others here: no kernel computes in float32, which is thus kept for none."""
+
 ONLY_VALUES: Mapping[str, tuple[Sequence[str], str]] = {
     "framework": (["5"], "In ATC, 0 is Caffe, 1 MindSpore, 3 TensorFlow and 5 ONNX; this compiler reads ONNX models."),
     "mode": (["0", "1", "3", "6"], "The other modes of ATC are about files that this compiler does not have."),
-    "precision_mode": (PRECISION_MODES, "The other modes of ATC are about types that kernels do not compute in."),
+    "precision_mode": (
+        [*PRECISION_MODES, *SAME_PRECISION],
+        "The other modes of ATC are about types that kernels do not compute in.",
+    ),
     "format_optimize": (["NC1HWC0", "ND"], "Kernels for images read blocks of 16 channels (NC1HWC0), others ND."),
     "tiling_optimize_level": (
         ["0", "1"],
@@ -63,7 +72,7 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         plain_layout=values.get("format_optimize") == "ND",
         fuse_kernels=values.get("kernel_optimize_level") != "low",
         search_tiles=values.get("tiling_optimize_level") != "0",
-        precision_mode=values.get("precision_mode", CompileOptions.precision_mode),
+        precision_mode=_precision_mode(values),
         keep_file=values.get("keep_dtype"),
         memory=_memory_options(values),
         streams=_stream_options(values),
@@ -71,6 +80,12 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         operator_log=values.get("op_debug_log") == "true",
         debug_dir=Path(values["debug"] or DUMP_FOLDER) if "debug" in values else None,
     )
+
+
+def _precision_mode(values: Mapping[str, str]) -> str:
+    """What computes in float16, by the name that the passes know."""
+    mode = values.get("precision_mode", CompileOptions.precision_mode)
+    return SAME_PRECISION.get(mode, mode)
 
 
 def _input_shapes(values: Mapping[str, str]) -> Mapping[str, Sequence[Asked]]:

@@ -82,6 +82,20 @@ def test_wrong_options_are_one_error(arguments: Sequence[str], code: str, words:
     assert words in error.what
 
 
+@pytest.mark.parametrize(
+    ("asked", "mode"),
+    [
+        ("force_fp16", "force_fp16"),
+        ("allow_fp32_to_fp16", "force_fp16"),
+        ("allow_mix_precision", "allow_mix_precision"),
+        ("allow_mix_precision_fp16", "allow_mix_precision"),
+        ("must_keep_origin_dtype", "must_keep_origin_dtype"),
+    ],
+)
+def test_precision_modes_of_atc(asked: str, mode: str) -> None:
+    assert ge_compiler.compile_options({"model": "x", "precision_mode": asked}).precision_mode == mode
+
+
 def test_values_follow_an_equals_sign_or_a_space(model: Path) -> None:
     values = ge_compiler.parse_options(["--model", str(model), "--input_shape=x:1,3,8,8", "--run"], ge_compiler.OPTIONS)
     assert values == {"model": str(model), "input_shape": "x:1,3,8,8", "run": "1"}

@@ -276,5 +276,7 @@ def _add_graph_notes(graph: GraphProto, owner: Operation) -> None:
         graph.name = name
     add_documentation(graph, owner.attributes)
     add_rest(graph, owner)
-    for name, notes in dictionary_note(owner, "values").items():
-        graph.value_info.append(value_info(name, UNKNOWN, cast(DictionaryAttr, notes).data))
+    if others := dictionary_note(owner, "values"):
+        defined = {name for node in graph.node for name in node.output}  # a new value may have taken a name
+        for name in (name for name in others if name not in defined):
+            graph.value_info.append(value_info(name, UNKNOWN, cast(DictionaryAttr, others[name]).data))

@@ -14,7 +14,9 @@ from onnx import (
     helper,
     parser,
 )
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
 
+from ge.dialects.onnx import OnnxOp
 from ge.dialects.onnx.meaning import run_module
 from ge.ir.errors import GeError
 from ge.targets.onnx.exporter import export_model
@@ -307,3 +309,20 @@ def test_canonical_form_tells_models_apart() -> None:
         change(other)
         with pytest.raises(AssertionError):
             assert_same(other, model)
+
+
+def test_a_value_that_takes_a_name_which_only_a_type_was_stated_of() -> None:
+    """Quantisers leave types of values behind that are there no more; what has such a name later is of another type."""
+    stated = helper.make_tensor_value_info("left", TensorProto.FLOAT, [7])
+    nodes = [
+        helper.make_node("Cast", ["x"], ["i"], to=TensorProto.INT32),
+        helper.make_node("Cast", ["i"], ["y"], to=TensorProto.FLOAT),
+    ]
+    model = model_of(nodes, [x], [y], value_info=[stated])
+    module = check_exact(model)
+    cast = next(op for op in module.walk() if isinstance(op, OnnxOp) and op.op_type == "Cast")
+    cast.attributes["onnx.outputs"] = ArrayAttr([StringAttr("left")])
+    exported = export_model(module)
+    assert [node.output[0] for node in exported.graph.node] == ["left", "y"]
+    assert not [info for info in exported.graph.value_info if info.type.tensor_type.elem_type == TensorProto.FLOAT]
+    onnx.checker.check_model(exported, full_check=True)

@@ -28,6 +28,7 @@ from ge.targets.ascend.runtime.memory import DeviceMemory
 from ge.targets.ascend.runtime.order import TaskOrder
 from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
 from ge.targets.ascend.runtime.taps import TapPoint, chosen, tap_points
+from ge.targets.ascend.simulator.blas import one_thread
 from ge.targets.ascend.soc import load_soc
 
 Array: TypeAlias = NDArray[Any]
@@ -152,12 +153,13 @@ class Session:
                 self._write(value, array)
         runs: dict[int, TaskRun] = {}
         tapped: dict[str, Any] = {}
-        for number in order:
-            task = self._model.tasks[number]
-            run = self._run_on_host(task) if task.on_host else self._launch(task)
-            runs[number] = replace(run, stream=self._schedule.streams[number])
-            if taps:
-                tapped |= {taps[each.name].name: self._read(each) for each in task.outputs if each.name in taps}
+        with one_thread():
+            for number in order:
+                task = self._model.tasks[number]
+                run = self._run_on_host(task) if task.on_host else self._launch(task)
+                runs[number] = replace(run, stream=self._schedule.streams[number])
+                if taps:
+                    tapped |= {taps[each.name].name: self._read(each) for each in task.outputs if each.name in taps}
         outputs = {name: self._read(value) for name, value in self._model.outputs.items()}
         in_order = tuple(runs[number] for number in range(len(runs)))
         seconds = time.perf_counter() - start

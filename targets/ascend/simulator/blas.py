@@ -1,8 +1,9 @@
-"""One thread for matrix products while a kernel runs.
+"""One thread for matrix products while a model runs.
 
 The products of a kernel are small (a few million operations). NumPy's OpenBLAS divides even those among threads, which
 gains little on an idle machine and costs a hundredfold on a busy one, where each product waits for all threads to be
-scheduled.
+scheduled. And how it divides large ones, as the host has them, depends on what else runs: with one thread, runs at the
+same time give the bits of a run alone.
 """
 
 from __future__ import annotations

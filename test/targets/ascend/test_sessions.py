@@ -64,6 +64,20 @@ def test_threads_share_a_model_and_get_the_same_bits(compiled: Callable[[int], b
     assert together == alone
 
 
+def test_large_products_of_the_host_have_the_same_bits(tmp_path: Path) -> None:
+    """A transposed convolution is one product of matrices, which the library would divide among threads of its own."""
+    builder = ModelBuilder(seed=4)
+    x = builder.input("x", 1, 32, 32, 32)
+    builder.output(builder.node("ConvTranspose", x, builder.weights(32, 16, 2, 2), strides=[2, 2], name="y"))
+    onnx.save(builder.build(), tmp_path / "model.onnx")
+    model = Runtime(threads=3).load(model_bytes(compile_model(CompileOptions(tmp_path / "model.onnx")).module))
+    inputs = builder.random_inputs()
+    alone = model.run(inputs)["y"].tobytes()
+    with ThreadPoolExecutor(3) as pool:
+        together = list(pool.map(lambda _: model.run(inputs)["y"].tobytes(), range(30)))
+    assert together == [alone] * 30
+
+
 def test_several_models_run_at_the_same_time(compiled: Callable[[int], bytes]) -> None:
     models = [Runtime().load(compiled(seed)) for seed in (0, 1)]
     jobs = [(model, x) for x in batches(6) for model in models]

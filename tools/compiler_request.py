@@ -13,6 +13,7 @@ from ge.passes.graph.keep import PRECISION_MODES
 from ge.passes.graph.plan_memory import check_planner
 from ge.passes.graph.select_implementation import FAST, check_types
 from ge.passes.pipelines import DEFAULT_LEVEL, parse_level
+from ge.rules import load_rules
 from ge.tools.compilation import NO_FUSION, CompileOptions, MemoryOptions, StreamOptions
 from ge.tools.gears import shapes_of_gear
 from ge.tools.memory_config import MemoryConfig, read_memory_config
@@ -45,7 +46,7 @@ ONLY_VALUES: Mapping[str, tuple[Sequence[str], str]] = {
 
 
 def compile_options(values: Mapping[str, str]) -> CompileOptions:
-    """What the options ask for. Raises GE1001, GE2003, GE2006, GE2008 or GE2009."""
+    """What the options ask for. Raises GE1001, GE2003, GE2006, GE2008, GE2009, and GE3020 to GE3022 of rules."""
     for name, (only, why) in ONLY_VALUES.items():
         if values.get(name, only[0]) not in only:
             remedy = f"It may be {' or '.join(f'--{name}={value}' for value in only)}."
@@ -67,7 +68,7 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         switches=_switches(values, rule_files),
         explain=rules_asked_for(explained(values), registry(), rule_files),
         strict="strict" in values,
-        rule_files=rule_files,
+        rule_files=_checked(rule_files),
         fast_types=_fast_types(values),
         plain_layout=values.get("format_optimize") == "ND",
         fuse_kernels=values.get("kernel_optimize_level") != "low",
@@ -80,6 +81,13 @@ def compile_options(values: Mapping[str, str]) -> CompileOptions:
         operator_log=values.get("op_debug_log") == "true",
         debug_dir=Path(values["debug"] or DUMP_FOLDER) if "debug" in values else None,
     )
+
+
+def _checked(rule_files: tuple[str, ...]) -> tuple[str, ...]:
+    """Files of rules. Raises what reading them raises: a mistake in one is no optimisation that may be left out."""
+    for file in rule_files:
+        load_rules(file)
+    return rule_files
 
 
 def _precision_mode(values: Mapping[str, str]) -> str:

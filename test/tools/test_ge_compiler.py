@@ -96,6 +96,19 @@ def test_precision_modes_of_atc(asked: str, mode: str) -> None:
     assert ge_compiler.compile_options({"model": "x", "precision_mode": asked}).precision_mode == mode
 
 
+@pytest.mark.parametrize(
+    ("replacement", "place", "words"), [("Sin(x y)", ":5:15", "found 'y'"), ("Foo(x)", ":5:9", "'Foo' does not exist")]
+)
+def test_a_mistake_in_a_file_of_rules_ends_it(
+    model: Path, tmp_path: Path, replacement: str, place: str, words: str
+) -> None:
+    rules, output = tmp_path / "my.gerules", tmp_path / "model.om"
+    rules.write_text(f"rule mine\nmatch\n    y = Relu(x)\nrewrite\n    y = {replacement}\n")
+    error = error_of(f"--model={model}", f"--output={output}", f"--fusion_rules={rules}")
+    assert f"{rules}{place}" in str(error) and words in error.what
+    assert not output.exists()
+
+
 def test_values_follow_an_equals_sign_or_a_space(model: Path) -> None:
     values = ge_compiler.parse_options(["--model", str(model), "--input_shape=x:1,3,8,8", "--run"], ge_compiler.OPTIONS)
     assert values == {"model": str(model), "input_shape": "x:1,3,8,8", "run": "1"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -172,17 +172,7 @@ class _Converter:
             self.single(operand) if i in FLOAT32_OPERANDS.get(type(op), ()) else self.half(operand, op)
             for i, operand in enumerate(op.operands)
         ]
-        twin = type(op).create(
-            operands=operands,
-            result_types=[_with_element(result.type, f16) for result in op.results],
-            properties=dict(op.properties),
-            attributes=dict(op.attributes),
-            location=op.location,
-        )
-        self.block.insert_op_before(twin, op)
-        for result, new in zip(op.results, twin.results, strict=True):
-            new.name_hint = result.name_hint
-            self.converted[result] = new
+        self._put_twin(op, operands, [_with_element(result.type, f16) for result in op.results])
 
     def convert_integers(self, op: Operation) -> None:
         """Put a twin of an operation on integers before it: it takes what there is, and gives float16 for floats.
@@ -190,12 +180,18 @@ class _Converter:
         Numbers of quantised values that only the host or the caller want stay in the type of the model.
         """
         exact = isinstance(op, DequantiseOp) and not is_odd(op.x) and only_for_the_host(op)
+        operands = [self.converted.get(operand, operand) for operand in op.operands]
+        types = [
+            result.type if exact or tensor(result).element_type in EIGHT_BITS else _with_element(result.type, f16)
+            for result in op.results
+        ]
+        self._put_twin(op, operands, types)
+
+    def _put_twin(self, op: Operation, operands: Sequence[SSAValue], types: Sequence[Attribute]) -> None:
+        """Put an operation like another one before it, whose results stand for those of that one."""
         twin = type(op).create(
-            operands=[self.converted.get(operand, operand) for operand in op.operands],
-            result_types=[
-                result.type if exact or tensor(result).element_type in EIGHT_BITS else _with_element(result.type, f16)
-                for result in op.results
-            ],
+            operands=operands,
+            result_types=types,
             properties=dict(op.properties),
             attributes=dict(op.attributes),
             location=op.location,

@@ -3,7 +3,8 @@
     x / max(norm(x), 1e-12)         1 / sqrt(variance + 1e-12)         p * log(p + 1e-9)
 
 The smallest number of float16 is 2**-24, about 6e-8: 1e-12 becomes zero, and where x is zero, too, the quotient NaN. So
-such a divisor is kept at 2**-24 or more. Only results beyond the range of float16 are others then.
+such a divisor is kept at 2**-24 or more, and zero over it is zero. What float16 has lost before is not brought back:
+where the square of a small number has become zero, the quotient of that number and its root is wrong either way.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
 """Between which numbers the elements of a value lie, as far as constants, types and simple operators tell.
 
-Where(c, 0.0, -1e9)                 -1e9 .. 0
-(1.0 - Cast(m)) * -1e4, m: bool     -1e4 .. 0
+    Where(c, 0.0, -1e9)                 -1e9 .. 0
+    (1.0 - Cast(m)) * -1e4, m: bool     -1e4 .. 0
+
+Operators are those of `ge.maths.bounds`; of others nothing is known.
 """
 
 from __future__ import annotations

@@ -82,8 +82,11 @@ def _merge(op: OnnxOp, inference: Inference, known: Known) -> bool:
     value = inference.value(op.results[0])
     if not isinstance(value, Tensor) or not value.contents or not _is_symbolic(value):
         return False
-    first = known.setdefault(value, op.results[0])
-    if first is op.results[0] or not can_stand_for(first, op.results[0]) or not permit("fold-shape-ops", op):
+    first = known.get(value)
+    if first is None or first.owner.parent is None:  # what was the first one went with its last user
+        known[value] = op.results[0]
+        return False
+    if not can_stand_for(first, op.results[0]) or not permit("fold-shape-ops", op):
         return False
     operands = list(op.operands)
     replace(op, [], [first])

@@ -136,3 +136,22 @@ func.func @unknown_target(%x: tensor<?x2x6xf32>, %n: tensor<i64>) {
   "test.op"(%y, %b) : (tensor<?x4xf32>, tensor<?x2x6xf32>) -> ()
   func.return
 }
+
+// -----
+
+// The first of two equal values went with the reshape that used it: the second one is the first then
+// CHECK-LABEL: func.func @first_is_gone
+// CHECK:         %a = onnx.Reshape(%x, %0) : (tensor<?x?x8xf32>, tensor<3xi64>) -> tensor<?x?x8xf32>
+// CHECK-NEXT:    %n = onnx.Gather(%s, %zero) : (tensor<3xi64>, tensor<1xi64>) -> tensor<1xi64>
+// CHECK-NEXT:    "test.op"(%a, %n) : (tensor<?x?x8xf32>, tensor<1xi64>) -> ()
+func.func @first_is_gone(%x: tensor<?x?x8xf32>) {
+  %zero = onnx.Constant dense<[0]> : tensor<1xi64>
+  %rest = onnx.Constant dense<[-1, 8]> : tensor<2xi64>
+  %s = onnx.Shape(%x) : (tensor<?x?x8xf32>) -> tensor<3xi64>
+  %m = onnx.Gather(%s, %zero) : (tensor<3xi64>, tensor<1xi64>) -> tensor<1xi64>
+  %t = onnx.Concat(%m, %rest) {axis = 0} : (tensor<1xi64>, tensor<2xi64>) -> tensor<3xi64>
+  %a = onnx.Reshape(%x, %t) : (tensor<?x?x8xf32>, tensor<3xi64>) -> tensor<?x?x8xf32>
+  %n = onnx.Gather(%s, %zero) : (tensor<3xi64>, tensor<1xi64>) -> tensor<1xi64>
+  "test.op"(%a, %n) : (tensor<?x?x8xf32>, tensor<1xi64>) -> ()
+  func.return
+}

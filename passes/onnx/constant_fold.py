@@ -110,7 +110,7 @@ def _known_results(op: OnnxOp, max_growth: int, max_bytes: int) -> list[Any] | N
         return None
     inputs = [constant_value(value) for value in op.input_list()]
     try:
-        if _result_bytes(op, inputs) > _limit(op, inputs, max_growth, max_bytes) or not is_settled(op, inputs):
+        if not _is_small_enough(op, inputs, max_growth, max_bytes) or not is_settled(op, inputs):
             return None
         return run_op(op, inputs)
     except GeError:
@@ -126,24 +126,26 @@ def _is_read_with_integers(op: OnnxOp) -> bool:
     return any(producer(user.operands[0], "DequantizeLinear") not in (None, op) for user in products)
 
 
-def _limit(op: OnnxOp, inputs: Sequence[Any], max_growth: int, max_bytes: int) -> int:
-    """How many bytes the results of an operation may have."""
-    if any(_is_read_as_weight(result) for result in op.results):
-        return max_bytes
+def _is_small_enough(op: OnnxOp, inputs: Sequence[Any], max_growth: int, max_bytes: int) -> bool:
+    """Whether the results of an operation are small enough to be folded."""
+    size = _result_bytes(op, inputs)
     operands = dict(zip(op.input_list(), inputs, strict=True))  # one that is used twice is there once
-    return min(max_bytes, max_growth + sum(0 if array is None else array.nbytes for array in operands.values()))
+    grown = max_growth + sum(0 if array is None else array.nbytes for array in operands.values())
+    return size <= max_bytes and (size <= grown or _is_read_as_weight(op))
 
 
-def _is_read_as_weight(value: SSAValue) -> bool:
-    """Whether a value ends, directly or through operations on constants, in an operator that needs a constant."""
-    for user in dict.fromkeys(use.operation for use in value.uses):  # once each: chains of them would double
-        if not isinstance(user, OnnxOp) or user.domain:
-            continue
-        if user.op_type in WEIGHT_READERS:
-            return True
-        others = (operand for operand in user.operands if operand is not value)
-        if all(isinstance(other.owner, Constant) for other in others) and any(map(_is_read_as_weight, user.results)):
-            return True
+def _is_read_as_weight(op: OnnxOp) -> bool:
+    """Whether a result ends, directly or through operations on constants, in an operator that needs a constant."""
+    pending: list[SSAValue] = list(op.results)
+    while pending:
+        value = pending.pop()
+        for user in dict.fromkeys(use.operation for use in value.uses):  # once each: chains of them would double
+            if not isinstance(user, OnnxOp) or user.domain:
+                continue
+            if user.op_type in WEIGHT_READERS:
+                return True
+            if all(isinstance(operand.owner, Constant) for operand in user.operands if operand is not value):
+                pending += user.results
     return False
 
 

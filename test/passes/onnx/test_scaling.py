@@ -1,0 +1,74 @@
+"""The work of passes is proportional to the size of the model: counted in calls of functions, not in time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from types import FrameType
+
+import pytest
+from onnx_models import ModelBuilder, run_pass
+
+from ge.targets.onnx.importer import import_model
+
+
+def calls_of(action: Callable[[], object]) -> int:
+    """How many functions an action calls."""
+    count = 0
+
+    def on_event(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(on_event)
+    try:
+        action()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def growth(work: Callable[[int], int], size: int = 64) -> float:
+    """By how much work grows when the size doubles, without what is done once: 2 is linear, 4 is quadratic."""
+    one, two, four = work(size), work(2 * size), work(4 * size)
+    return (four - two) / (two - one)
+
+
+def constants_only(size: int) -> ModelBuilder:
+    """A chain of functions of a constant."""
+    builder = ModelBuilder()
+    value = builder.weights(4)
+    for _ in range(size):
+        value = builder.node("Tanh", value)
+    builder.output(builder.node("Add", builder.input("x", 4), value))
+    return builder
+
+
+MODELS: list[tuple[str, Callable[[int], ModelBuilder]]] = [
+    ("constant-fold", constants_only),
+]
+
+
+@pytest.mark.parametrize(("name", "model"), MODELS, ids=[f"{name}-{model.__name__}" for name, model in MODELS])
+def test_work_is_proportional_to_size(name: str, model: Callable[[int], ModelBuilder]) -> None:
+    run_pass(import_model(model(4).build()), name)  # what is done once is not counted
+
+    def work(size: int) -> int:
+        module = import_model(model(size).build())
+        return calls_of(lambda: run_pass(module, name))
+
+    assert growth(work) < 2.5
+
+
+def test_long_chains_of_constants() -> None:
+    """What a constant ends in is looked for without going deeper with each operation."""
+    builder = ModelBuilder()
+    value = builder.node("Cast", builder.weights(4), to=11)
+    for _ in range(2000):
+        value = builder.node("Tanh", value)
+    builder.output(value)
+    module = import_model(builder.build())
+    run_pass(module, "constant-fold", max_growth=0)  # a weight might grow
+    assert sum(op.name == "onnx.Tanh" for op in module.walk()) == 2000
+    run_pass(module, "constant-fold")
+    assert not any(op.name == "onnx.Tanh" for op in module.walk())

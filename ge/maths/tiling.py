@@ -138,7 +138,8 @@ class Contraction:
     @property
     def is_flat(self) -> bool:
         """Whether each output position reads the input position of the same number: rows do not matter."""
-        return self.out_height == 1 and self.kernel == (1, 1) and self.strides == (1, 1)
+        one_by_one = self.kernel == (1, 1) and self.strides == (1, 1)
+        return self.out_height == 1 and one_by_one and self.out_width == self.width
 
 
 @dataclass(frozen=True)

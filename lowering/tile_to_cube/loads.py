@@ -171,6 +171,10 @@ def _load_slab(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip], place: Plac
     filled = padding == op.fill_value and (padding == 0 or type.element_bytes == 1)
     if len(clipped) > 1 or (clipped and not filled) or not (by_row or (rows == 1 and cut.size == width)):
         raise k.fail("only the rows of a slab can be outside of the tensor, and they read as zero or a byte there")
+    if by_row and clipped:
+        bound = gm_type(op.source).sizes[clipped[0]]
+        cut = _with_a_row(k, cut, bound)
+        clips = [cut if d == clipped[0] else c for d, c in enumerate(clips)]
     inside = k.math.max(cut.count, 1)
     height, columns = (inside, width) if by_row else (1, inside)
     source = memory_place(k, op.source, clips)
@@ -179,6 +183,21 @@ def _load_slab(k: KernelBuilder, op: tile.LoadOp, clips: list[Clip], place: Plac
     top = cut.skipped if by_row else 0
     bottom = cut.dropped if by_row else 0
     k.put(op.result, Slab(place.buffer, place.offset, planes, height, columns, top, bottom, padding))
+
+
+def _with_a_row(k: KernelBuilder, cut: Clip, bound: int) -> Clip:
+    """The clip of the rows of a slab, for a `load3d`, which reads one row at least.
+
+    Where all rows are outside of a tensor of `bound` rows, in padding as wide as the windows, that is a row of the
+    tensor behind the others: no window of the tile reaches it.
+    """
+    if k.math.bounds(cut.count).low >= 1:
+        return cut
+    missing = k.math.max(k.math.sub(1, cut.count), 0)
+    skipped = k.math.min(k.math.add(cut.skipped, k.math.mul(missing, cut.size)), cut.size)
+    count = k.math.max(cut.count, 1)
+    dropped = k.math.max(k.math.sub(k.math.sub(cut.size, skipped), count), 0)
+    return Clip(k.math.min(cut.start, bound - 1), skipped, count, dropped, cut.size)
 
 
 def _plane_bytes(k: KernelBuilder, op: tile.LoadOp, planes: int) -> int:

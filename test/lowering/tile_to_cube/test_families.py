@@ -62,6 +62,9 @@ CONVOLUTIONS = {
     ),
     "uneven padding": conv((1, 20, 9, 11), 24, (2, 3), (0, 1, 1, 2), strides=(1, 2)),
     "columns": conv((1, 16, 30, 1), 16, (4, 1), (3, 0, 0, 0), strides=(2, 1)),
+    "padding as wide as the window": conv((1, 20, 1, 6), 4, (3, 3), (2, 0, 3, 1)),
+    "rows of padding alone": conv((2, 40, 3, 6), 40, (2, 2), (7, 1, 9, 4), strides=(2, 1)),
+    "1x1 of one row, padded": conv((1, 16, 1, 6), 4, (1, 1), (0, 0, 0, 1)),
 }
 
 
@@ -82,7 +85,7 @@ def test_random_convolution(seed: int) -> None:
     random = np.random.default_rng(seed)
     height, width = random.integers(4, 16, 2)
     kernel = (int(random.integers(1, min(4, height))), int(random.integers(1, min(4, width))))
-    pads = tuple(int(random.integers(0, size)) for size in (*kernel, *kernel))
+    pads = tuple(int(random.integers(0, size + 2)) for size in (*kernel, *kernel))
     options = {
         "strides": tuple(map(int, random.integers(1, 3, 2))),
         "dilations": tuple(

@@ -30,26 +30,32 @@ func.func @cheaper(%x: tensor<3xf32>) {
   func.return
 }
 
-// a factor after the sum; kept: a factor below one, without which the sum could overflow
+// a factor after the sum; kept: a factor below one, without which the sum could overflow, and an infinite one
 // CHECK-LABEL: func.func @sums
 // CHECK-NEXT:    %[[A:.*]] = onnx.Constant dense<2.000000e+00> : tensor<f32>
 // CHECK-NEXT:    %[[B:.*]] = onnx.Constant dense<5.000000e-01> : tensor<f32>
+// CHECK-NEXT:    %[[I:.*]] = onnx.Constant dense<0x7F800000> : tensor<f32>
 // CHECK-NEXT:    %[[C:.*]] = onnx.Constant dense<[1]> : tensor<1xi64>
 // CHECK-NEXT:    %[[D:.*]] = onnx.ReduceSum(%x, %[[C]]) {keepdims = 0}
 // CHECK-NEXT:    %[[E:.*]] = onnx.Mul(%[[D]], %[[A]])
 // CHECK-NEXT:    %[[F:.*]] = onnx.Mul(%x, %[[B]])
 // CHECK-NEXT:    %[[G:.*]] = onnx.ReduceSum(%[[F]], %[[C]]) {keepdims = 0}
-// CHECK-NEXT:    "test.op"(%[[E]], %[[G]])
+// CHECK-NEXT:    %[[H:.*]] = onnx.Mul(%x, %[[I]])
+// CHECK-NEXT:    %[[J:.*]] = onnx.ReduceMean(%[[H]], %[[C]]) {keepdims = 0}
+// CHECK-NEXT:    "test.op"(%[[E]], %[[G]], %[[J]])
 // CHECK-NEXT:    func.return
 func.func @sums(%x: tensor<2x3xf32>) {
   %two = onnx.Constant dense<2.0> : tensor<f32>
   %half = onnx.Constant dense<0.5> : tensor<f32>
+  %infinite = onnx.Constant dense<0x7F800000> : tensor<f32>
   %axis = onnx.Constant dense<1> : tensor<1xi64>
   %0 = onnx.Mul(%x, %two) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   %1 = onnx.ReduceSum(%0, %axis) {keepdims = 0} : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<2xf32>
   %2 = onnx.Mul(%x, %half) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
   %3 = onnx.ReduceSum(%2, %axis) {keepdims = 0} : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<2xf32>
-  "test.op"(%1, %3) : (tensor<2xf32>, tensor<2xf32>) -> ()
+  %4 = onnx.Mul(%x, %infinite) : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+  %5 = onnx.ReduceMean(%4, %axis) {keepdims = 0} : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<2xf32>
+  "test.op"(%1, %3, %5) : (tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> ()
   func.return
 }
 

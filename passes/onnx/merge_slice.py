@@ -100,4 +100,4 @@ def _joined(first: Cut, second: Cut, size: int) -> Cut | None:
         return Cut(taken.start, taken.stop if taken.stop >= 0 else -FAR, taken.step)
     if {first.step, second.step} != {1} or min(first.start, first.end, second.start, second.end) < 0:
         return None
-    return Cut(first.start + second.start, min(first.end, first.start + second.end, FAR), 1)
+    return Cut(min(first.start + second.start, FAR), min(first.end, first.start + second.end, FAR), 1)

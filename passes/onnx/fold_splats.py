@@ -30,8 +30,9 @@ class FoldSplatsPass(RulePass):
 
     `constant-fold` leaves large tensors of this kind alone; here they stay as small as they are.
 
-    Left alone: two tensors of unknown shape, which may broadcast; constants of several elements; results of which
-    runtimes differ, or of a type that `ConstantOfShape` does not have; `Identity`, and moving into unknown shapes.
+    Left alone: two tensors of unknown shape, which may broadcast; constants of several elements; constants with more
+    axes than the tensor, or with any where it is not known how many that has; results of which runtimes differ, or of a
+    type that `ConstantOfShape` does not have; `Identity`, and moving into unknown shapes.
     """
 
     name = "fold-splats"
@@ -46,7 +47,8 @@ def compute(op: OnnxOp) -> bool:
     splats = [value for value in dict.fromkeys(op.operands) if producer(value, "ConstantOfShape") is not None]
     if len(splats) != 1 or not all(value is splats[0] or _is_one(value) for value in op.operands):
         return False
-    if any(_rank(value) > _rank(splats[0]) for value in op.operands):
+    rank = 0 if (type := ranked(splats[0])) is None else type.get_num_dims()
+    if any(value is not splats[0] and _rank(value) > rank for value in op.operands):
         return False
     inputs = [None if value is None else _element(value) for value in op.input_list()]
     if not is_settled(op, inputs):

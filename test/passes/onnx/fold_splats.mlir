@@ -70,3 +70,19 @@ func.func @fails_division(%s: tensor<1xi64>) -> tensor<?xi64> {
   %b = onnx.Div(%a, %zero) : (tensor<?xi64>, tensor<i64>) -> tensor<?xi64>
   func.return %b : tensor<?xi64>
 }
+
+// Kept: a constant with axes, which gives the result an axis when the shape is empty; one without is no matter
+// CHECK-LABEL: func.func @unknown_rank
+// CHECK-NEXT:    %a = onnx.ConstantOfShape(%s) : (tensor<?xi64>) -> tensor<*xf32>
+// CHECK-NEXT:    %c = onnx.Constant dense<[1.000000e+00]> : tensor<1xf32>
+// CHECK-NEXT:    %b = onnx.Add(%a, %c) : (tensor<*xf32>, tensor<1xf32>) -> tensor<*xf32>
+// CHECK-NEXT:    %e = onnx.ConstantOfShape(%s) {value = #onnx.tensor<dense<[2.000000e+00]> : tensor<1xf32>>} : (tensor<?xi64>) -> tensor<*xf32>
+// CHECK-NEXT:    func.return %b, %e : tensor<*xf32>, tensor<*xf32>
+func.func @unknown_rank(%s: tensor<?xi64>) -> (tensor<*xf32>, tensor<*xf32>) {
+  %a = onnx.ConstantOfShape(%s) : (tensor<?xi64>) -> tensor<*xf32>
+  %c = onnx.Constant dense<[1.0]> : tensor<1xf32>
+  %b = onnx.Add(%a, %c) : (tensor<*xf32>, tensor<1xf32>) -> tensor<*xf32>
+  %d = onnx.Constant dense<2.0> : tensor<f32>
+  %e = onnx.Add(%a, %d) : (tensor<*xf32>, tensor<f32>) -> tensor<*xf32>
+  func.return %b, %e : tensor<*xf32>, tensor<*xf32>
+}

@@ -1,0 +1,76 @@
+"""Small models that a pass made compute something else: one for each kind of fault, judged by onnxruntime."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from onnx import parser
+from optimised import check_optimised
+
+
+class Case(NamedTuple):
+    """A model in the text of the ``onnx`` package, without its head, the pass, and inputs one after the other."""
+
+    name: str
+    passes: str
+    text: str
+    feeds: tuple[dict[str, Any], ...]
+    opset: int = 21
+
+
+def _i64(*values: Any) -> Any:
+    return np.array(values, np.int64)
+
+
+def _f32(*values: Any) -> Any:
+    return np.array(values, np.float32)
+
+
+INF = np.inf
+
+CASES = (
+    Case(
+        "splat of unknown rank, and a constant with axes",
+        "infer-shapes,fold-splats",
+        """(int64[n] s) => (int64[m] y) {
+            a = ConstantOfShape <value = float[1] {2.0}> (s)
+            c = Constant <value = float[1, 1] {3.0}> ()
+            b = Add(a, c)
+            y = Shape(b)
+        }""",
+        ({"s": _i64(2)}, {"s": _i64()}, {"s": _i64(2, 0, 3)}),
+    ),
+    *(
+        Case(
+            f"{op} of numbers times infinity",
+            "strength-reduction",
+            f"""(float[n] x) => (float[1] y) {{
+                c = Constant <value = float {{inf}}> ()
+                a = Constant <value = int64[1] {{0}}> ()
+                p = Mul(x, c)
+                y = {op}(p, a)
+            }}""",
+            ({"x": _f32(-1, 2)}, {"x": _f32(0, 1)}, {"x": _f32(1, 2)}),
+        )
+        for op in ("ReduceSum", "ReduceMean")
+    ),
+    Case(
+        "slices that both begin behind the largest integer",
+        "merge-slice",
+        """(float[n] x) => (float[m] y) {
+            s = Constant <value = int64[1] {9223372036854775807}> ()
+            a = Slice(x, s, s)
+            y = Slice(a, s, s)
+        }""",
+        ({"x": _f32(1, 2)},),
+    ),
+)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_bits_are_kept(case: Case) -> None:
+    head = f'<ir_version: 10, opset_import: ["" : {case.opset}]> g '
+    for feeds in case.feeds:
+        check_optimised(parser.parse_model(head + case.text), feeds, case.passes, tolerance=0)

@@ -1,8 +1,8 @@
-"""The body of a function: models have no branches between blocks, so that it is one block that ends by returning."""
+"""Functions: their body, which is one block that ends by returning, since models have no branches, and their type."""
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block
 
@@ -21,6 +21,13 @@ def body_of(function: FuncOp) -> Block:
         end = "nothing" if block.last_op is None else f"'{block.last_op.name}'"
         raise GeError("GE3004", f"function @{name} ends with {end}, not with 'func.return'", where(function), _WHY)
     return block
+
+
+def update_type(function: FuncOp) -> None:
+    """Let the type of a function say what its block takes and gives, after a change of either."""
+    block = body_of(function)
+    results = () if block.last_op is None else block.last_op.operand_types
+    function.function_type = FunctionType.from_lists(block.arg_types, results)
 
 
 def refuse_branches(module: ModuleOp) -> None:

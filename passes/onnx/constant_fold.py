@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
@@ -30,8 +31,9 @@ from ge.dialects.onnx.shapes.types import value_of_constant
 from ge.dialects.onnx.shapes.values import Tensor, Value
 from ge.ir.constants import numpy_dtype
 from ge.ir.errors import GeError
+from ge.ir.functions import update_type
 from ge.ir.rewriting import erase_if_unused, permit, replace
-from ge.passes.onnx.building import producer
+from ge.passes.onnx.building import is_output, producer
 from ge.passes.onnx.inline_if import constant_condition
 from ge.passes.onnx.settled import is_settled
 
@@ -81,10 +83,13 @@ def fold_constants(root: Operation, max_growth: int, max_bytes: int) -> bool:
         if arrays is None or not permit("constant-fold", op):
             continue
         constants = [None if array is None else make_constant(array, location=op.location) for array in arrays]
-        operands = [operand.owner for operand in op.operands]
+        operands, function = [operand.owner for operand in op.operands], op.parent_op()
+        is_last = any(map(is_output, op.results))
         new_ops = [constant for constant in constants if constant is not None]
         replace(op, new_ops, [None if constant is None else constant.results[0] for constant in constants])
         _erase_unused(operands)
+        if is_last and isinstance(function, FuncOp):  # the size of an output may not have been known
+            update_type(function)
         changed = True
     return changed
 

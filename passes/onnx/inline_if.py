@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from xdsl.dialects.builtin import FunctionType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ge.dialects.onnx import OnnxOp, constant_value, make_constant, op_class, static_shape, yielded
 from ge.dialects.onnx.shapes.types import type_of_value, value_of_type
 from ge.dialects.onnx.shapes.values import join
+from ge.ir.functions import update_type
 from ge.ir.rewriting import RewriteRule, may_stand_for, replace, rewrite_rule
 from ge.ir.rule_pass import RulePass
 from ge.passes.onnx.building import erase_unused, is_output
@@ -97,8 +97,7 @@ def take_branch(op: OnnxOp, name: str) -> bool:
     function = op.parent_op()
     inline(op, block, results)
     if isinstance(function, FuncOp):
-        main = function.body.block
-        function.function_type = FunctionType.from_lists(main.arg_types, [value.type for value in yielded(main)])
+        update_type(function)
     return True
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TypeAlias
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
@@ -18,7 +18,7 @@ from ge.dialects.onnx import ABSENT, Constant, OnnxOp, yielded
 from ge.dialects.onnx.graph_builder import result_name
 from ge.dialects.onnx.protos import text_notes
 from ge.ir.errors import GeError
-from ge.ir.functions import body_of
+from ge.ir.functions import body_of, update_type
 from ge.ir.locations import node_names
 
 Output: TypeAlias = tuple[str, SSAValue]
@@ -42,9 +42,7 @@ def write_outputs(function: FuncOp, outputs: Sequence[Output]) -> None:
     values = [value for _, value in outputs]
     assert block.last_op is not None, "a function ends with its return"
     block.last_op.operands = values
-    function.function_type = FunctionType.from_lists(
-        [argument.type for argument in block.args], [value.type for value in values]
-    )
+    update_type(function)
     function.res_attrs = ArrayAttr(entries) if any(entry.data for entry in entries) else None
     function.attributes["onnx.output_names"] = ArrayAttr(StringAttr(name) for name, _ in outputs)
 

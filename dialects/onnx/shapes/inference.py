@@ -9,7 +9,7 @@ from functools import partial
 from operator import is_
 from typing import Any, NamedTuple, TypeAlias
 
-from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, OpResult, SSAValue
 
@@ -25,7 +25,7 @@ from ge.dialects.onnx.shapes.types import attribute_value, type_of_value, value_
 from ge.dialects.onnx.shapes.values import UNKNOWN_VALUE, Dim, Tensor, Value, contradict, refine
 from ge.dialects.onnx.types import ABSENT
 from ge.ir.errors import GeError
-from ge.ir.functions import body_of
+from ge.ir.functions import body_of, update_type
 from ge.ir.locations import where
 from ge.ir.rewriting import give_type
 from ge.maths.symbols import Expression, symbol
@@ -375,7 +375,7 @@ def write_types(function: FuncOp, inference: Inference) -> None:
     _write_block(block, inference)
     results = list(yielded(block))
     signature.write_results(function, [inference.value(value) for value in results])
-    function.function_type = FunctionType.from_lists([arg.type for arg in block.args], [v.type for v in results])
+    update_type(function)
 
 
 def _write_block(block: Block, inference: Inference) -> None:

@@ -139,3 +139,13 @@ func.func @growth(%x: tensor<10x10xf32>) -> tensor<10x10xf32> {
   %z = onnx.MatMul(%y, %t) : (tensor<10x10xf32>, tensor<10x10xf32>) -> tensor<10x10xf32>
   func.return %z : tensor<10x10xf32>
 }
+
+// the size of an output that only its value tells
+// CHECK-LABEL: func.func @found() -> tensor<1x2xi64>
+// CHECK-NEXT:    %y = onnx.Constant dense<[[0, 2]]> : tensor<1x2xi64>
+// CHECK-NEXT:    func.return %y : tensor<1x2xi64>
+func.func @found() -> tensor<1x?xi64> {
+  %c = onnx.Constant dense<[1, 0, 1]> : tensor<3xi64>
+  %y = onnx.NonZero(%c) : (tensor<3xi64>) -> tensor<1x?xi64>
+  func.return %y : tensor<1x?xi64>
+}

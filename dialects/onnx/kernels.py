@@ -21,6 +21,7 @@ from ge.dialects.onnx.microsoft import centred, given, requantised
 from ge.dialects.onnx.non_max_suppression import non_max_suppression
 from ge.dialects.onnx.resize import resize
 from ge.dialects.onnx.roi_align import roi_align
+from ge.maths.slices import positions, python_slice
 
 Array: TypeAlias = NDArray[Any]
 Kernel: TypeAlias = Callable[[OnnxOp, Sequence[Any]], Array | None]
@@ -373,6 +374,18 @@ def flatten(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
 
 
+def slice_(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """Parts of some axes; those that begin before the axis and go backwards the reference leaves empty."""
+    x, starts, ends = inputs[:3]
+    axes, steps = [*inputs[3:], None, None][:2]
+    axes = np.arange(len(starts)) if axes is None else axes
+    steps = np.ones(len(starts), np.int64) if steps is None else steps
+    cuts = [slice(None)] * x.ndim
+    for axis, start, end, step in np.stack([axes, starts, ends, steps], axis=1).tolist():
+        cuts[axis] = python_slice(positions(start, end, step, x.shape[axis]))
+    return x[tuple(cuts)]
+
+
 KERNELS: Mapping[str, Kernel] = {
     "AveragePool": average_pool,
     "BatchNormalization": batch_normalization,
@@ -395,5 +408,6 @@ KERNELS: Mapping[str, Kernel] = {
     "QLinearConv": qlinear_conv,
     "Resize": resize,
     "RoiAlign": roi_align,
+    "Slice": slice_,
 }
 """The kernel of each operator of ai.onnx that has one."""

@@ -22,6 +22,7 @@ from ge.lowering.onnx_to_graph.rules import (
     known,
     known_ints,
 )
+from ge.maths.slices import positions
 
 CHANNELS = 1
 """The axis of the channels."""
@@ -81,7 +82,7 @@ def slice_(op: OnnxOp, emit: Emitter) -> Results:
     y: SSAValue | None = x
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         axis = axis_of(axis, len(shape))
-        taken = range(shape[axis])[start:end:step]
+        taken = positions(start, end, step, shape[axis])
         y = _part(emit, y, axis, taken) if y is not None and taken else None
     return y
 

@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from ge.dialects.onnx import OnnxOp, op_class, ranked
 from ge.ir.rewriting import RewriteRule, rewrite_rule
 from ge.ir.rule_pass import RulePass
+from ge.maths.slices import positions, python_slice
 from ge.passes.onnx.building import FAR, Input, axes_of, integers, only_user, producer, take_place
 
 
@@ -25,7 +26,7 @@ class Cut:
 
     def range(self, size: int) -> range:
         """The positions taken of an axis of known size."""
-        return range(*slice(self.start, self.end, self.step).indices(size))
+        return positions(self.start, self.end, self.step, size)
 
 
 @dataclass(frozen=True)
@@ -94,7 +95,8 @@ def cuts_of(op: OnnxOp) -> dict[int, Cut] | None:
 def _joined(first: Cut, second: Cut, size: int) -> Cut | None:
     """One slice for two of the same axis, None when there is none."""
     if size != DYNAMIC_INDEX:
-        taken = first.range(size)[slice(second.start, second.end, second.step)]
+        outer = first.range(size)
+        taken = outer[python_slice(second.range(len(outer)))]
         if not taken:
             return None
         return Cut(taken.start, taken.stop if taken.stop >= 0 else -FAR, taken.step)

@@ -18,6 +18,7 @@ from ge.dialects.onnx.shapes import arithmetic
 from ge.dialects.onnx.shapes.indexing import slice_axes
 from ge.dialects.onnx.shapes.node import Node
 from ge.dialects.onnx.shapes.values import Element, Tensor, Value, is_static, may_be_followed
+from ge.maths.slices import positions, python_slice
 
 Objects: TypeAlias = NDArray[np.object_]
 
@@ -160,15 +161,9 @@ def _slice(node: Node, result: Tensor) -> Objects | None:
     if array is None or axes is None or starts is None or ends is None or steps is None:
         return None
     cuts = [slice(None)] * array.ndim
-    for axis, *cut in zip(axes, starts, ends, steps, strict=True):
-        cuts[axis] = slice(*(_to_the_end(array.shape[axis], *cut)))
+    for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
+        cuts[axis] = python_slice(positions(start, end, step, array.shape[axis]))
     return array[tuple(cuts)]
-
-
-def _to_the_end(size: int, start: int, end: int, step: int) -> tuple[int, int | None, int]:
-    """A slice in Python's words: the end of a reversed one is before the first position, which has no number."""
-    start, end, step = slice(start, end, step).indices(size)
-    return start, None if end < 0 else end, step
 
 
 def _split(node: Node, values: Sequence[Value]) -> list[Value]:

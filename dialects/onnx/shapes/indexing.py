@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from ge.dialects.onnx.shapes.node import Node, Result, Rule
 from ge.dialects.onnx.shapes.reshaping import unknown_dims
 from ge.dialects.onnx.shapes.values import Dim, Shape
+from ge.maths.slices import positions
 from ge.maths.symbols import Size, bounds, differ, maximum, minimum, quotient_up, total
 
 
@@ -114,7 +115,7 @@ def sliced(node: Node, size: Dim, start: Dim, end: Dim, step: Dim) -> Dim:
     if size is None or start is None or end is None or not isinstance(step, int):
         return 0 if size == 0 else None
     if isinstance(size, int) and isinstance(start, int) and isinstance(end, int):
-        return len(range(*slice(start, end, step).indices(size)))
+        return len(positions(start, end, step, size))
     if step < 0:
         everything = isinstance(end, int) and end < _LEAST and (start == -1 or _is_past(start, size))
         return quotient_up(size, -step) if everything else None

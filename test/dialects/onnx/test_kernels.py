@@ -110,6 +110,20 @@ def test_gather_elements(shape: Shape, picked: Shape, axis: int) -> None:
     np.testing.assert_array_equal(run_module(import_model(model), feeds)["y"], wanted)
 
 
+@pytest.mark.parametrize("given", range(2, 5))
+@pytest.mark.parametrize("start", [-9, -2, 0, 2, 9])
+def test_slice(given: int, start: int) -> None:
+    """Parts of two axes; of both in order without the axes, and forwards without the steps."""
+    bounds = [[start, 1], [-9 if given == 4 else 3, 3], [-1, 0], [-2, 1]][:given]
+    feeds = {"x": np.arange(20.0).reshape(4, 5), **{f"n{i}": np.array(each) for i, each in enumerate(bounds)}}
+    types = {name: helper.np_dtype_to_tensor_dtype(array.dtype) for name, array in feeds.items()}
+    infos = [helper.make_tensor_value_info(name, types[name], array.shape) for name, array in feeds.items()]
+    y = helper.make_tensor_value_info("y", onnx.TensorProto.DOUBLE, None)
+    graph = helper.make_graph([helper.make_node("Slice", list(feeds), ["y"])], "test", infos, [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    assert_close(run_module(import_model(model), feeds), run_reference(model, feeds), 0)
+
+
 def test_every_kernel_is_tested() -> None:
     assert {op_type for op_type, _, _ in CASES} | {
         "Resize",
@@ -121,6 +135,7 @@ def test_every_kernel_is_tested() -> None:
         "MatMulInteger",
         "QLinearConv",
         "RoiAlign",
+        "Slice",
     } == set(KERNELS)
 
 

@@ -66,6 +66,26 @@ CASES = (
         }""",
         ({"x": _f32(1, 2)},),
     ),
+    *(
+        Case(
+            f"slices that go backwards from before the axis: {passes}",
+            passes,
+            """(int64[3] x) => (int64[1] y, int64[1, 3] z, int64[1] w) {
+                front = Constant <value = int64[1] {-5}> ()
+                far = Constant <value = int64[1] {-9}> ()
+                axis = Constant <value = int64[1] {0}> ()
+                back = Constant <value = int64[1] {-1}> ()
+                y = Slice(x, front, far, axis, back)
+                c = Constant <value = int64[3, 3] {1, 2, 3, 4, 5, 6, 7, 8, 9}> ()
+                z = Slice(c, front, far, axis, back)
+                two = Constant <value = int64[1] {2}> ()
+                a = Slice(x, axis, two, axis)
+                w = Slice(a, front, far, axis, back)
+            }""",
+            ({"x": _i64(1, 2, 3)},),
+        )
+        for passes in ("infer-shapes", "constant-fold", "merge-slice", "merge-slices-to-split", "onnx-cse")
+    ),
 )
 
 

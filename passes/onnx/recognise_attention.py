@@ -39,7 +39,8 @@ class RecogniseAttentionPass(RulePass):
        give zeros for a row of lowest numbers and the formula does not (`ge.passes.onnx.attention_mask`).
     3. Heads of k and v that are repeated for several heads of q (Unsqueeze, Expand, Reshape) need not be.
     4. Where q, k and v are Reshapes and Transposes of [batch, length, heads · size], and the result is brought back to
-       that form, or to another shape, the operator takes and gives this form itself.
+       that form, or to another shape, the operator takes and gives this form itself. So does one of the model, which
+       keeps its attributes, unless it takes keys and values of the past.
 
     Left alone: unknown sizes, since operands could be broadcast; other element types than float32, in which the
     operator rounds at other places; a mask that is not of the size of the scores in its last two axes, which the
@@ -104,6 +105,8 @@ def attention(op: OnnxOp) -> bool:
     if transpose is None or perm not in (LAST_TWO, LENGTH_LAST):
         return False
     key = match.unscaled(transpose.operands[0])
+    if not _has_heads(key):
+        return False
     shape = _sizes(key) if perm == LAST_TWO else tuple(_sizes(key)[axis] for axis in HEADS_FIRST)
     if _sizes(query)[:2] != shape[:2] or shape[:3] != _sizes(value)[:3]:
         return False
@@ -129,16 +132,17 @@ def packed_attention(op: OnnxOp) -> bool:
     if transpose is None or transpose.attribute("perm") != HEADS_FIRST:
         return False
     inner = match.alone(transpose.operands[0], "Attention")
-    if inner is None or inner.attribute("q_num_heads"):
+    if inner is None or not _may_be_packed(inner):
         return False
     inputs = inner.input_list()
     heads = [_sizes(value)[1] for value in inner.operands[:3]]
     packed = [_packed(value) for value in inner.operands[:3]]
-    batch, length, rows, size = _sizes(transpose.results[0])
+    batch, rows, length, size = _sizes(inner.results[0])
     shape = static_shape(op.results[0])
     if None in packed or shape is None or 0 in shape:
         return False
-    attributes = {"scale": inner.attribute("scale"), "q_num_heads": heads[0], "kv_num_heads": heads[1]}
+    given = {name: inner.attribute(name) for name in inner.attributes if "." not in name}
+    attributes = {**given, "q_num_heads": heads[0], "kv_num_heads": heads[1]}
     if shape != (batch, length, rows * size):
         target = make_constant(np.array(shape, np.int64))
         whole = make_op(
@@ -221,6 +225,13 @@ def _unrepeated(value: SSAValue) -> SSAValue | None:
     few = _sizes(single)[1]
     fits = _sizes(single) == (batch, few, length, size)
     return single if fits and static_shape(expand.results[0]) == (batch, few, heads // few, length, size) else None
+
+
+def _may_be_packed(op: OnnxOp) -> bool:
+    """Whether an Attention has heads of known sizes, takes no keys and values of the past, and gives its result only."""
+    if len(op.input_list()) > 4 or any(result.uses for result in op.results[1:]):
+        return False
+    return all(map(_has_heads, (*op.operands[:3], op.results[0])))
 
 
 def _packed(value: SSAValue) -> SSAValue | None:

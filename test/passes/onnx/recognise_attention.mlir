@@ -215,3 +215,37 @@ func.func @may_be_infinite(%q: tensor<2x4x5x5xf32>, %k: tensor<2x4x5x5xf32>, %m:
   "test.op"(%5, %10) : (tensor<2x4x5x5xf32>, tensor<2x4x5x5xf32>) -> ()
   func.return
 }
+
+// operators of the model: one keeps its attributes; kept are one of float16, one whose sizes are not known, and one that
+// takes keys and values of the past
+// CHECK-LABEL: func.func @of_the_model
+// CHECK:         onnx.Attention(%q, %q, %q) {is_causal = 1, softcap = 1.5, q_num_heads = 2, kv_num_heads = 2}
+// CHECK:         onnx.Attention(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<2x2x5x4xf16>
+// CHECK:         onnx.Attention(%{{.*}}, %{{.*}}, %{{.*}}) : (tensor<?x2x5x4xf32>
+// CHECK:         onnx.Attention(%{{.*}}, %{{.*}}, %{{.*}}, none, %p, %p)
+func.func @of_the_model(%q: tensor<2x5x8xf32>, %h: tensor<2x5x8xf16>, %u: tensor<?x5x8xf32>, %p: tensor<2x2x3x4xf32>) {
+  %a = onnx.Constant dense<[0, 5, 2, 4]> : tensor<4xi64>
+  %b = onnx.Constant dense<[0, 5, 8]> : tensor<3xi64>
+  %r0 = onnx.Reshape(%q, %a) : (tensor<2x5x8xf32>, tensor<4xi64>) -> tensor<2x5x2x4xf32>
+  %t0 = onnx.Transpose(%r0) {perm = [0, 2, 1, 3]} : (tensor<2x5x2x4xf32>) -> tensor<2x2x5x4xf32>
+  %y0 = onnx.Attention(%t0, %t0, %t0) {is_causal = 1, softcap = 1.5} : (tensor<2x2x5x4xf32>, tensor<2x2x5x4xf32>, tensor<2x2x5x4xf32>) -> tensor<2x2x5x4xf32>
+  %b0 = onnx.Transpose(%y0) {perm = [0, 2, 1, 3]} : (tensor<2x2x5x4xf32>) -> tensor<2x5x2x4xf32>
+  %z0 = onnx.Reshape(%b0, %b) : (tensor<2x5x2x4xf32>, tensor<3xi64>) -> tensor<2x5x8xf32>
+  %r1 = onnx.Reshape(%h, %a) : (tensor<2x5x8xf16>, tensor<4xi64>) -> tensor<2x5x2x4xf16>
+  %t1 = onnx.Transpose(%r1) {perm = [0, 2, 1, 3]} : (tensor<2x5x2x4xf16>) -> tensor<2x2x5x4xf16>
+  %y1 = onnx.Attention(%t1, %t1, %t1) : (tensor<2x2x5x4xf16>, tensor<2x2x5x4xf16>, tensor<2x2x5x4xf16>) -> tensor<2x2x5x4xf16>
+  %b1 = onnx.Transpose(%y1) {perm = [0, 2, 1, 3]} : (tensor<2x2x5x4xf16>) -> tensor<2x5x2x4xf16>
+  %z1 = onnx.Reshape(%b1, %b) : (tensor<2x5x2x4xf16>, tensor<3xi64>) -> tensor<2x5x8xf16>
+  %r2 = onnx.Reshape(%u, %a) : (tensor<?x5x8xf32>, tensor<4xi64>) -> tensor<?x5x2x4xf32>
+  %t2 = onnx.Transpose(%r2) {perm = [0, 2, 1, 3]} : (tensor<?x5x2x4xf32>) -> tensor<?x2x5x4xf32>
+  %y2 = onnx.Attention(%t2, %t2, %t2) : (tensor<?x2x5x4xf32>, tensor<?x2x5x4xf32>, tensor<?x2x5x4xf32>) -> tensor<?x2x5x4xf32>
+  %b2 = onnx.Transpose(%y2) {perm = [0, 2, 1, 3]} : (tensor<?x2x5x4xf32>) -> tensor<?x5x2x4xf32>
+  %z2 = onnx.Reshape(%b2, %b) : (tensor<?x5x2x4xf32>, tensor<3xi64>) -> tensor<?x5x8xf32>
+  %r3 = onnx.Reshape(%q, %a) : (tensor<2x5x8xf32>, tensor<4xi64>) -> tensor<2x5x2x4xf32>
+  %t3 = onnx.Transpose(%r3) {perm = [0, 2, 1, 3]} : (tensor<2x5x2x4xf32>) -> tensor<2x2x5x4xf32>
+  %y3, %k3, %v3 = onnx.Attention(%t3, %t3, %t3, none, %p, %p) : (tensor<2x2x5x4xf32>, tensor<2x2x5x4xf32>, tensor<2x2x5x4xf32>, tensor<2x2x3x4xf32>, tensor<2x2x3x4xf32>) -> (tensor<2x2x5x4xf32>, tensor<2x2x8x4xf32>, tensor<2x2x8x4xf32>)
+  %b3 = onnx.Transpose(%y3) {perm = [0, 2, 1, 3]} : (tensor<2x2x5x4xf32>) -> tensor<2x5x2x4xf32>
+  %z3 = onnx.Reshape(%b3, %b) : (tensor<2x5x2x4xf32>, tensor<3xi64>) -> tensor<2x5x8xf32>
+  "test.op"(%z0, %z1, %z2, %z3, %k3) : (tensor<2x5x8xf32>, tensor<2x5x8xf16>, tensor<?x5x8xf32>, tensor<2x5x8xf32>, tensor<2x2x8x4xf32>) -> ()
+  func.return
+}

@@ -92,6 +92,16 @@ def test_heads_that_are_repeated() -> None:
     assert check(m, "infer-shapes", "recognise-attention") == {"Attention": 1}
 
 
+@pytest.mark.parametrize("attributes", [{"is_causal": 1}, {"softcap": 1.5, "is_causal": 1}, {"scale": 0.3}, {}], ids=str)
+def test_attention_of_the_model_keeps_its_attributes(attributes: dict[str, Any]) -> None:
+    m = ModelBuilder(opset=24)
+    x = m.input("x", 2, 6, 32)
+    q, k, v = (heads(m, x, [0, 2, 1, 3]) for _ in range(3))
+    y = m.node("Transpose", m.node("Attention", q, k, v, **attributes), perm=[0, 2, 1, 3])
+    m.output(m.node("Reshape", y, m.constant([2, 6, 32], np.int64)))
+    assert check(m, "infer-shapes", "recognise-attention") == {"Attention": 1}
+
+
 def test_rotated_halves() -> None:
     m = ModelBuilder(opset=18)
     x = m.input("x", 2, 3, 4, 8)

@@ -12,7 +12,7 @@ from onnx import NodeProto, TypeProto
 from ge.targets.onnx.adapters.legality import fit
 from ge.targets.onnx.adapters.registry import ADAPTERS, Adapter, Key
 from ge.targets.onnx.adapters.schemas import histories, schema_at, version_before
-from ge.targets.onnx.adapters.widenings import is_widening
+from ge.targets.onnx.adapters.widenings import is_narrowing, is_widening
 
 FAMILIES = (
     *("activations", "arithmetic", "axes", "casts", "control_flow", "gathering"),
@@ -62,7 +62,8 @@ def oldest_unchanged(node: NodeProto, types: Mapping[str, TypeProto], first: int
     version = histories()[node.op_type][-1].since_version
     while version > first:
         before = version_before(node.op_type, version)
-        if not before or not is_widening(node.op_type, version) or fit(node, version - 1, types) is not node:
+        is_same = is_widening(node.op_type, version) or is_narrowing(node.op_type, version)
+        if not before or not is_same or fit(node, version - 1, types) is not node:
             return version
         version = before
     return first

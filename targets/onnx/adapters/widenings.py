@@ -94,6 +94,18 @@ WIDENINGS: Mapping[int, str] = {
 """Opset -> the operators that have a new version there which is a widening."""
 
 
+NARROWINGS: Mapping[int, str] = {
+    # integers are no longer taken
+    28: "ReduceLogSum ReduceLogSumExp",
+}
+"""Opset -> the operators that have a new version there which takes less: what is legal there meant the same before."""
+
+
+def is_narrowing(op_type: str, version: int) -> bool:
+    """Whether the version of an operator before this one means the same for all nodes that are legal here."""
+    return op_type in NARROWINGS.get(version, "").split()
+
+
 def is_widening(op_type: str, version: int) -> bool:
     """Whether a version of an operator means the same as the one before for all nodes that are legal there."""
     return op_type in _widened(version)

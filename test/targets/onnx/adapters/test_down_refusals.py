@@ -106,6 +106,7 @@ DEFAULT: list[tuple[str, int, list[Array | None], dict[int, Any], dict[str, Any]
     ("Relu", 14, [f32(2)], {}, {}, 11),
     ("Softmax", 13, [f32(2, 3)], {}, {}, 13),
     ("Shape", 15, [f32(2, 3)], {}, {"start": 1}, 15),
+    ("ReduceLogSumExp", 28, [f32(2, 3), np.array([1])], {1: np.array([1])}, {}, 18),
 ]
 """The last number is the oldest opset from 11 on at which the node means the same as it is."""
 

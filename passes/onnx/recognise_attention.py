@@ -228,7 +228,7 @@ def _unrepeated(value: SSAValue) -> SSAValue | None:
 
 
 def _may_be_packed(op: OnnxOp) -> bool:
-    """Whether an Attention has heads of known sizes, takes no keys and values of the past, and gives its result only."""
+    """Whether an Attention has heads of known sizes, takes nothing of the past, and gives its result only."""
     if len(op.input_list()) > 4 or any(result.uses for result in op.results[1:]):
         return False
     return all(map(_has_heads, (*op.operands[:3], op.results[0])))

@@ -92,7 +92,9 @@ def test_heads_that_are_repeated() -> None:
     assert check(m, "infer-shapes", "recognise-attention") == {"Attention": 1}
 
 
-@pytest.mark.parametrize("attributes", [{"is_causal": 1}, {"softcap": 1.5, "is_causal": 1}, {"scale": 0.3}, {}], ids=str)
+@pytest.mark.parametrize(
+    "attributes", [{"is_causal": 1}, {"softcap": 1.5, "is_causal": 1}, {"scale": 0.3}, {}], ids=str
+)
 def test_attention_of_the_model_keeps_its_attributes(attributes: dict[str, Any]) -> None:
     m = ModelBuilder(opset=24)
     x = m.input("x", 2, 6, 32)

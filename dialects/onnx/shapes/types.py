@@ -125,7 +125,9 @@ def _contents(literal: Attribute, element: str, count: int) -> tuple[Element, ..
     if len(data) != count * struct.calcsize(format):
         return None
     numbers: Sequence[Any] = struct.unpack(f"<{count}{format}", data)
-    return tuple(int(number) for number in numbers) if element == "i1" else tuple(numbers)
+    if element == "i1":
+        return tuple(int(number) for number in numbers)
+    return tuple(None if number != number else number for number in numbers)  # NaN has no order for rules to use
 
 
 _TYPES = (TensorType, UnrankedTensorType, SequenceType, OptionalType, MapType)

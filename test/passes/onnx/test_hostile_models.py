@@ -66,6 +66,17 @@ CASES = (
         }""",
         ({"x": _f32(1, 2)},),
     ),
+    Case(
+        "comparisons with a constant that is NaN",
+        "infer-shapes",
+        """() => (bool[2] y, bool[2] z) {
+            a = Constant <value = float[2] {nan, 2.0}> ()
+            b = Constant <value = float[2] {1.0, 3.0}> ()
+            y = GreaterOrEqual(a, b)
+            z = LessOrEqual(b, a)
+        }""",
+        ({},),
+    ),
     *(
         Case(
             f"slices that go backwards from before the axis: {passes}",

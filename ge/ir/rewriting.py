@@ -20,6 +20,7 @@ import dataclasses
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
@@ -193,9 +194,9 @@ def apply_rules(root: Operation, rules: Iterable[RewriteRule[Any]], *, max_rewri
     """Apply ``rules`` to the operations in ``root`` until none applies. Whether anything changed.
 
     Operations are visited in program order; after a change, the operations next to it (the producers of its operands
-    and the users of its results) are visited again. Rules on one operation are tried in the order given. More than
-    ``max_rewrites`` changes (default: 16 per operation, at least 1000) raise GE3005. Rules that are switched off are
-    left out; what happens is logged (:mod:`ge.ir.rewrite_log`).
+    and the users of its results) are visited again, once for all changes before that. Rules on one operation are tried
+    in the order given. More than ``max_rewrites`` changes (default: 16 per operation, at least 1000) raise GE3005.
+    Rules that are switched off are left out; what happens is logged (:mod:`ge.ir.rewrite_log`).
     """
     log = current_log()
     if log is not None and log.watcher is not None:
@@ -260,17 +261,21 @@ def _sweep(rules: Sequence[RewriteRule[Any]], root: Operation, budget: _Budget) 
     budget.start(len(ops))
     table = _by_type(rules, set(map(type, ops)))
     worklist = deque(op for op in ops if type(op) in table)
+    waiting = set(worklist)
     used = budget.used
     log = current_log()
     while worklist and not (log is not None and log.exhausted):
         op = worklist.popleft()
+        waiting.remove(op)
         if op.parent is None and op is not root:
             continue
         around = _neighbours(op)
         rule = _first_that_applies(op, table[type(op)], log)
         if rule is not None:
             budget.spend(rule, op)
-            worklist.extend(_revisit(op, around, table))
+            again = [near for near in _revisit(op, around, table) if near not in waiting]
+            worklist += again
+            waiting.update(again)
     return budget.used > used
 
 
@@ -328,12 +333,17 @@ def _explain(root: Operation, rules: Sequence[RewriteRule[Any]]) -> None:
                 missed(rule.name, op, reason)
 
 
-def _neighbours(op: Operation) -> list[Operation]:
-    """The producers of the operands and the users of the results."""
+def _neighbours(op: Operation, most_users: int | None = None) -> list[Operation]:
+    """The producers of the operands and the users of the results; of each result at most so many."""
     near = [operand.op for operand in op.operands if isinstance(operand, OpResult)]
     for result in op.results:
-        near += [use.operation for use in result.uses]
+        near += [use.operation for use in islice(result.uses, most_users)]
     return near
+
+
+_MOST_USERS = 64
+"""How many users of a value beside a change are visited again at once. All, for each change of one of them, would be
+quadratic; the others wait for the next sweep."""
 
 
 def _revisit(
@@ -344,7 +354,7 @@ def _revisit(
     for near in (op, *around):
         if near.parent is None:
             continue
-        for candidate in (near, *_neighbours(near)):
+        for candidate in (near, *_neighbours(near, _MOST_USERS)):
             if candidate not in seen and type(candidate) in table:
                 seen.add(candidate)
                 yield candidate

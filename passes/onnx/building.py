@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -118,6 +119,30 @@ def insert_before(op: OnnxOp, new: Sequence[Operation], stand_for: Iterable[Oper
         each.location = location
     assert op.parent is not None, "operations of a graph are in a block"
     op.parent.insert_ops_before(list(new), op)
+
+
+def in_program_order(ops: Iterable[Operation]) -> list[Operation]:
+    """Operations of one block as they follow one another.
+
+    They are looked for on both sides of one of them: that takes as long as they are far apart, however long the block.
+    """
+    missing = set(ops)
+    middle = missing.pop()
+    found = deque([middle])
+    before, after = middle.prev_op, middle.next_op
+    while missing:
+        assert before is not None or after is not None, "the operations are in one block"
+        if before is not None:
+            if before in missing:
+                missing.remove(before)
+                found.appendleft(before)
+            before = before.prev_op
+        if after is not None:
+            if after in missing:
+                missing.remove(after)
+                found.append(after)
+            after = after.next_op
+    return list(found)
 
 
 def erase_unused(values: Iterable[SSAValue]) -> None:

@@ -57,7 +57,7 @@ def _elementwise(op: OnnxOp, perm: Perm) -> Plan | None:
             return None
         if array is not None:
             full = array.reshape((1,) * (rank - array.ndim) + array.shape)
-            constants[position] = np.ascontiguousarray(full.transpose(inverse(perm)))
+            constants[position] = full.transpose(inverse(perm))
         elif type.get_num_dims() == rank:
             moved.append(position)
         elif set(type.get_shape()) != {1}:

@@ -44,8 +44,44 @@ def constants_only(size: int) -> ModelBuilder:
     return builder
 
 
+def transposes(size: int) -> ModelBuilder:
+    """A chain in which each transpose can go past what is behind it, to the next."""
+    builder = ModelBuilder()
+    value = builder.input("x", 2, 4, 8)
+    for _ in range(size // 2):
+        for shape in ((1, 8, 4), (1, 4, 8)):
+            value = builder.node("Transpose", value, perm=[0, 2, 1])
+            value = builder.node("Tanh", builder.node("Add", value, builder.weights(*shape)))
+    builder.output(value)
+    return builder
+
+
+def transpose_of_many(size: int) -> ModelBuilder:
+    """A transpose that would have to go past all users of its result, and cannot."""
+    builder = ModelBuilder()
+    value = builder.node("Transpose", builder.input("y", 2, 4, 8), perm=[0, 2, 1])
+    turned = builder.node("Transpose", builder.input("x", 2, 4, 8), perm=[0, 2, 1])
+    for _ in range(size):
+        value = builder.node("Tanh", builder.node("Add", value, turned))
+    builder.output(builder.node("Transpose", value, perm=[0, 2, 1]))
+    return builder
+
+
+def shared_shapes(size: int) -> ModelBuilder:
+    """Reshapes that become one, with shapes that all of them share."""
+    builder = ModelBuilder()
+    value, flat, square = builder.input("x", 16), builder.constant([16], "int64"), builder.constant([4, 4], "int64")
+    for _ in range(size):
+        value = builder.node("Tanh", builder.node("Reshape", builder.node("Reshape", value, square), flat))
+    builder.output(value)
+    return builder
+
+
 MODELS: list[tuple[str, Callable[[int], ModelBuilder]]] = [
     ("constant-fold", constants_only),
+    ("sink-transpose", transposes),
+    ("sink-transpose", transpose_of_many),
+    ("merge-reshape", shared_shapes),
 ]
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ge.dialects.onnx.base import OnnxOp
+from ge.dialects.onnx.linear_quantisation import dequantize_linear, quantize_linear
 from ge.dialects.onnx.microsoft import centred, given, requantised
 from ge.dialects.onnx.non_max_suppression import non_max_suppression
 from ge.dialects.onnx.resize import resize
@@ -269,33 +270,6 @@ def batch_normalization(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     return (x * factor.reshape(shape) + offset.reshape(shape)).astype(inputs[0].dtype, copy=False)
 
 
-def dequantize_linear(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
-    """``(x - zero point) · scale`` in float32, of small integers: the difference is exact, the product rounded once.
-
-    Blocks, other types and what does not fit together are left to the reference.
-    """
-    x, scale, *others = inputs
-    zero = others[0] if others else None
-    if x.dtype.name not in ("int8", "uint8", "int16", "uint16") or scale.dtype != np.float32 or scale.ndim > 1:
-        return None
-    if op.attribute("block_size") or op.attribute("output_dtype") or (zero is not None and zero.dtype != x.dtype):
-        return None
-    axis = op.attribute("axis")
-    parts = [each for each in (scale, zero) if each is not None]
-    if any(each.size != 1 and (each.ndim != 1 or not -x.ndim <= axis < x.ndim) for each in parts):
-        return None
-    shape = [1] * x.ndim
-    if x.ndim and any(each.size != 1 for each in parts):
-        shape[axis] = -1
-        if any(each.size not in (1, x.shape[axis]) for each in parts):
-            return None
-    y = x.astype(np.float32)
-    if zero is not None and zero.any():
-        y -= zero.reshape(shape)
-    y *= scale.reshape(shape)
-    return y
-
-
 def gemm(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     """``alpha * A' B' + beta * C``."""
     a, b = widened(inputs[0]), widened(inputs[1])
@@ -344,6 +318,13 @@ def log_softmax(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     shifted = x - x.max(axis=axis, keepdims=True)
     result = shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
     return result.astype(inputs[0].dtype, copy=False)
+
+
+def lp_normalization(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """Divided by the sum of sizes, or the root of that of squares; of zeros, zeros; the reference adds signs."""
+    x = widened(inputs[0])
+    norm = np.linalg.norm(x, op.attribute("p"), op.attribute("axis"), keepdims=True)
+    return np.divide(x, norm, out=np.zeros_like(x), where=norm != 0).astype(inputs[0].dtype, copy=False)
 
 
 def constant_of_shape(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
@@ -401,11 +382,13 @@ KERNELS: Mapping[str, Kernel] = {
     "GlobalMaxPool": global_max_pool,
     "LRN": lrn,
     "LogSoftmax": log_softmax,
+    "LpNormalization": lp_normalization,
     "MatMul": matmul,
     "MatMulInteger": matmul_integer,
     "MaxPool": max_pool,
     "NonMaxSuppression": non_max_suppression,
     "QLinearConv": qlinear_conv,
+    "QuantizeLinear": quantize_linear,
     "Resize": resize,
     "RoiAlign": roi_align,
     "Slice": slice_,

@@ -110,6 +110,35 @@ def test_gather_elements(shape: Shape, picked: Shape, axis: int) -> None:
     np.testing.assert_array_equal(run_module(import_model(model), feeds)["y"], wanted)
 
 
+@pytest.mark.parametrize(("axis", "p"), [(0, 1), (1, 1), (-1, 2), (0, 2)])
+def test_lp_normalization(axis: int, p: int) -> None:
+    """Signs count in no norm; a vector of zeros stays one."""
+    x = np.array([[3, 0, -4], [-1, 0, 0.5]], np.float32)
+    model = model_of("LpNormalization", [(2, 3)], {"axis": axis, "p": p}, onnx.TensorProto.FLOAT)
+    assert_close(run_module(import_model(model), {"x0": x}), run_reference(model, {"x0": x}), F32)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16])
+@pytest.mark.parametrize(("parts", "axis"), [((), 1), ((1,), 0), ((3,), 1), ((2,), -2)])
+@pytest.mark.parametrize("has_zero", [False, True])
+def test_quantize_linear(dtype: type, parts: Shape, axis: int, *, has_zero: bool) -> None:
+    """What is beyond the integers, also those of 32 bits, becomes the nearest."""
+    if not has_zero and dtype != np.uint8:
+        return
+    inputs: dict[str, Any] = {
+        "x": np.array([[0.5, 1e10, -3e38], [np.inf, -2.5, 40]], np.float32),
+        "s": np.resize(np.array([0.25, 1.5, 1e-3], np.float32), parts),
+    }
+    if has_zero:
+        inputs["z"] = np.resize(np.array([5, 100, 3], dtype), parts)
+    types = {name: helper.np_dtype_to_tensor_dtype(value.dtype) for name, value in inputs.items()}
+    infos = [helper.make_tensor_value_info(name, types[name], value.shape) for name, value in inputs.items()]
+    node = helper.make_node("QuantizeLinear", list(inputs), ["y"], axis=axis)
+    graph = helper.make_graph([node], "g", infos, [helper.make_empty_tensor_value_info("y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    assert_close(run_module(import_model(model), inputs), run_reference(model, inputs), 0)
+
+
 @pytest.mark.parametrize("given", range(2, 5))
 @pytest.mark.parametrize("start", [-9, -2, 0, 2, 9])
 def test_slice(given: int, start: int) -> None:
@@ -130,6 +159,8 @@ def test_every_kernel_is_tested() -> None:
         "NonMaxSuppression",
         "ConstantOfShape",
         "DequantizeLinear",
+        "LpNormalization",
+        "QuantizeLinear",
         "GatherElements",
         "ConvInteger",
         "MatMulInteger",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from xdsl.dialects.func import ReturnOp
@@ -14,6 +14,8 @@ from xdsl.traits import Pure
 from ge.dialects.onnx import OnnxOp, constant_value, make_constant, make_op
 from ge.ir.locations import fused_loc
 from ge.ir.rewriting import erase_if_unused, may_stand_for, replace
+
+OpT = TypeVar("OpT", bound=Operation)
 
 Input: TypeAlias = "SSAValue | Sequence[int] | None"
 """An input of a new operation: a value, integers that become a constant vector, or nothing."""
@@ -121,26 +123,24 @@ def insert_before(op: OnnxOp, new: Sequence[Operation], stand_for: Iterable[Oper
     op.parent.insert_ops_before(list(new), op)
 
 
-def in_program_order(ops: Iterable[Operation]) -> list[Operation]:
+def in_program_order(ops: Iterable[OpT]) -> list[OpT]:
     """Operations of one block as they follow one another.
 
     They are looked for on both sides of one of them: that takes as long as they are far apart, however long the block.
     """
-    missing = set(ops)
-    middle = missing.pop()
-    found = deque([middle])
+    missing: dict[Operation, OpT] = {op: op for op in ops}
+    middle, first = missing.popitem()
+    found = deque([first])
     before, after = middle.prev_op, middle.next_op
     while missing:
         assert before is not None or after is not None, "the operations are in one block"
         if before is not None:
             if before in missing:
-                missing.remove(before)
-                found.appendleft(before)
+                found.appendleft(missing.pop(before))
             before = before.prev_op
         if after is not None:
             if after in missing:
-                missing.remove(after)
-                found.append(after)
+                found.append(missing.pop(after))
             after = after.next_op
     return list(found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from ge.ir.locations import fused_loc
 from ge.ir.rewriting import RewriteRule, replace, replace_value, rewrite_rule
 from ge.ir.rule_pass import RulePass
 from ge.passes.graph import report
-from ge.passes.onnx.building import erase_unused, only_user
+from ge.passes.onnx.building import erase_unused, in_program_order, only_user
 from ge.passes.onnx.quantised import unless_quantised
 
 Array: TypeAlias = NDArray[Any]
@@ -51,7 +52,8 @@ class FuseHorizontalPass(RulePass):
 @rewrite_rule(*map(op_class, ("Conv", "Gemm", "MatMul")))
 def side_by_side(op: OnnxOp) -> bool:
     """Case 1."""
-    if sum(type(use.operation) is type(op) for use in op.operands[0].uses) < 3:
+    beside = (use for use in op.operands[0].uses if type(use.operation) is type(op))
+    if len(list(islice(beside, 3))) < 3:
         return False
     family = _family(op)
     if len(family) < 3 or family[0] is not op:
@@ -79,11 +81,7 @@ def joined(concat: OnnxOp) -> bool:
     family = _family(first)
     rank = len(static_shape(first.results[0]) or ())
     alone = first.parent is concat.parent and all(value.has_one_use() for value in concat.operands)
-    if (
-        not alone
-        or not all(part in family for part in parts)
-        or concat.attribute("axis") % max(rank, 1) != _axis(first)
-    ):
+    if not alone or not set(family).issuperset(parts) or concat.attribute("axis") % max(rank, 1) != _axis(first):
         return False
     members = [part for part in parts if isinstance(part, OnnxOp)]
     operands = [operand for each in members for operand in each.operands]
@@ -144,10 +142,7 @@ def _family(op: OnnxOp) -> list[OnnxOp]:
         return []
     users = {use.operation for use in op.operands[0].uses}
     family = [user for user in users if isinstance(user, OnnxOp) and user.parent is op.parent and _alike(op, user)]
-    if len(family) == 1:
-        return family
-    position = {each: index for index, each in enumerate(op.parent.ops if op.parent is not None else ())}
-    return sorted(family, key=lambda each: position[each])
+    return in_program_order(family)
 
 
 def _alike(op: OnnxOp, other: OnnxOp) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from ge.dialects.onnx import OnnxOp, constant_value, make_constant, op_class, static_shape, yielded
 from ge.dialects.onnx.shapes.types import type_of_value, value_of_type
@@ -61,30 +61,24 @@ def equal_branches(op: OnnxOp) -> bool:
 def known_inside(op: OnnxOp) -> bool:
     """Case 3."""
     condition = op.operands[0]
-    changed = False
-    for use in list(condition.uses):
-        inner = use.operation
-        branch = next((name for name in ("then_branch", "else_branch") if _is_inside(inner, op, name)), None)
-        if branch is None or not isinstance(inner, OnnxOp) or inner.op_type != "If":
-            continue
-        known = make_constant(np.full(static_shape(condition) or (), branch == "then_branch"))
-        assert inner.parent is not None, "operations of a branch are in a block"
-        inner.parent.insert_op_before(known, inner)
-        inner.operands = [known.results[0]]
-        changed = True
-    return changed
+    branch = _branch_around(op, condition)
+    if branch is None:
+        return False
+    known = make_constant(np.full(static_shape(condition) or (), branch == "then_branch"))
+    assert op.parent is not None, "operations of a branch are in a block"
+    op.parent.insert_op_before(known, op)
+    op.operands = [known.results[0]]
+    return True
 
 
-def _is_inside(op: Operation, outer: OnnxOp, branch: str) -> bool:
-    """Whether an operation is in a branch of another one, at any depth."""
-    region = outer.region(branch)
-    parent = op.parent_region()
-    while parent is not None:
-        if parent is region:
-            return True
-        owner = parent.parent
-        parent = None if owner is None else owner.parent_region()
-    return False
+def _branch_around(op: OnnxOp, condition: SSAValue) -> str | None:
+    """The branch in which an operation is, at any depth, of another `If` with a condition."""
+    region = op.parent_region()
+    while region is not None and (outer := region.parent) is not None:
+        if isinstance(outer, type(op)) and outer.operands[0] is condition:
+            return "then_branch" if region is outer.region("then_branch") else "else_branch"
+        region = outer.parent_region()
+    return None
 
 
 def take_branch(op: OnnxOp, name: str) -> bool:

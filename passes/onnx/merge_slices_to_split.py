@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from ge.dialects.onnx import OnnxOp, op_class, ranked
 from ge.ir.rewriting import RewriteRule, erase_if_unused, replace_value, rewrite_rule
 from ge.ir.rule_pass import RulePass
-from ge.passes.onnx.building import erase_unused, insert_before, new_op, only_user
+from ge.passes.onnx.building import erase_unused, in_program_order, insert_before, new_op, only_user
 from ge.passes.onnx.merge_slice import cuts_of
 
 
@@ -37,13 +37,12 @@ class MergeSlicesToSplitPass(RulePass):
 def merge(op: OnnxOp) -> bool:
     """Case 1, for the slices beside the one given."""
     value, type = op.operands[0], ranked(op.operands[0])
-    slices = _slices(value, op)
-    own = _part(op) if len(slices) > 1 else None
+    own = _part(op) if value.has_more_than_one_use() else None
     if own is None or own[1] != 0 or type is None:  # the rule is tried on each of them
         return False
     axis, size = own[0], type.get_shape()[own[0]]
     parts: dict[int, tuple[int, OnnxOp]] = {}
-    for slice_op in slices:
+    for slice_op in _slices(value, op):
         part = _part(slice_op)
         if part is not None and part[0] == axis:
             if part[1] in parts:
@@ -84,14 +83,12 @@ def _part(op: OnnxOp) -> tuple[int, int, int] | None:
 
 def _replace(value: SSAValue, axis: int, slices: list[OnnxOp]) -> None:
     """Put a split in front of the first of some slices, for all of them."""
-    block = slices[0].parent
-    assert block is not None, "operations of a graph are in a block"
-    first = min(slices, key=block.get_operation_index)
     types = [op.results[0].type for op in slices]
     sizes = [taken[2] - taken[1] for op in slices if (taken := _part(op)) is not None]
     inputs = [value] if len(set(sizes)) == 1 else [value, sizes]
     count = {"num_outputs": len(sizes)} if len(set(sizes)) == 1 else {}
     new = new_op("Split", inputs, types, {"axis": axis, **count})
+    first, *_ = in_program_order(slices)
     insert_before(first, new, slices)
     operands = [operand for op in slices for operand in op.operands]
     for op, part in zip(slices, new[-1].results, strict=True):

@@ -44,13 +44,14 @@ class OnnxCsePass(ModulePass):
 class Computation:
     """What an operation computes: equal to that of another with equal operands, attributes, result types and graphs.
 
-    Nearly all operations differ in what is quickly hashed: their operators and operands, or the elements of constants.
+    Nearly all operations differ in what is hashed: operators and operands, graphs, or the elements of constants.
     """
 
     def __init__(self, op: Operation) -> None:
         self.op = op
         value = op.attributes.get("value")
-        self._hash = hash((op.name, *op.operands, getattr(value, "data", value)))
+        graphs = tuple(region_key(region) for region in op.regions)
+        self._hash = hash((op.name, *op.operands, getattr(value, "data", value), graphs))
 
     def __hash__(self) -> int:
         return self._hash

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from types import FrameType
 
 import pytest
-from onnx_models import ModelBuilder, run_pass
+from onnx import TensorProto, helper
+from onnx_models import ModelBuilder, branch, run_pass
 
 from ge.targets.onnx.importer import import_model
 
@@ -77,11 +78,48 @@ def shared_shapes(size: int) -> ModelBuilder:
     return builder
 
 
+def conditions(size: int) -> ModelBuilder:
+    """Many `If` with the same condition."""
+    builder = ModelBuilder()
+    builder.input("condition", dtype=TensorProto.BOOL)
+    value = builder.input("x", 8)
+    for number in range(size):
+        then = branch("then", helper.make_node("Sin", [value], [f"then{number}"]))
+        otherwise = branch("else", helper.make_node("Cos", [value], [f"else{number}"]))
+        value = builder.node("If", "condition", then_branch=then, else_branch=otherwise)
+    builder.output(value)
+    return builder
+
+
+def slices(size: int) -> ModelBuilder:
+    """Slices that become one split."""
+    builder = ModelBuilder()
+    value, axis = builder.input("x", size, 2), builder.constant([0], "int64")
+    for start in range(size):
+        ends = (builder.constant([at], "int64") for at in (start, start + 1))
+        builder.output(builder.node("Slice", value, *ends, axis))
+    return builder
+
+
+def products(size: int) -> ModelBuilder:
+    """Groups of products of the same value, each with a value of its own."""
+    builder = ModelBuilder()
+    value = builder.input("x", 2, 4)
+    for _ in range(size):
+        value = builder.node("Sum", *(builder.node("MatMul", value, builder.weights(4, 4)) for _ in range(3)))
+    builder.output(value)
+    return builder
+
+
 MODELS: list[tuple[str, Callable[[int], ModelBuilder]]] = [
     ("constant-fold", constants_only),
     ("sink-transpose", transposes),
     ("sink-transpose", transpose_of_many),
     ("merge-reshape", shared_shapes),
+    ("inline-if", conditions),
+    ("onnx-cse", conditions),
+    ("merge-slices-to-split", slices),
+    ("fuse-horizontal", products),
 ]
 
 

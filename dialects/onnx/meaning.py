@@ -22,7 +22,7 @@ from ge.dialects.onnx.base import OnnxOp
 from ge.dialects.onnx.custom import Custom
 from ge.dialects.onnx.functions import inline_functions, local_functions
 from ge.dialects.onnx.graph_builder import GraphBuilder
-from ge.dialects.onnx.kernels import KERNELS
+from ge.dialects.onnx.kernels import KERNELS, widened
 from ge.dialects.onnx.microsoft import meaning_of
 from ge.dialects.onnx.operators import ML_OPSET, OPSET
 from ge.dialects.onnx.ops import ML_DOMAIN, Constant, yielded
@@ -137,7 +137,19 @@ def _run_plain(op: OnnxOp, inputs: Sequence[Value]) -> Sequence[Value]:
         result = kernel(op, inputs)
         if result is not None:
             return [result]
+    if not op.domain and op.op_type in _SUMS:
+        inputs = [None if value is None else widened(value) for value in inputs]
     return _run_reference(op, inputs)
+
+
+_SUMS = frozenset(
+    (
+        *("CumSum", "Einsum", "GRU", "InstanceNormalization", "LSTM", "LayerNormalization", "LpPool", "RNN"),
+        *("RMSNormalization", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceSum"),
+        "ReduceSumSquare",
+    )
+)
+"""Operators that the reference computes in the type of the operands; in float16 a sum of squares soon overflows."""
 
 
 def _run_registered(op: OnnxOp, definition: CustomOperator, inputs: Sequence[Value]) -> Sequence[Value]:

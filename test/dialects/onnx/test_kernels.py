@@ -85,6 +85,23 @@ def test_kernel(op_type: str, shapes: list[Shape], attributes: dict[str, Any], d
     assert_close(got, run_reference(model, inputs), F32 if dtype == onnx.TensorProto.FLOAT else F16)
 
 
+SUMS: list[tuple[str, list[Shape], dict[str, Any]]] = [
+    ("InstanceNormalization", [(2, 4, 2048), (4,), (4,)], {}),
+    ("LayerNormalization", [(2, 4, 2048), (2048,)], {}),
+    ("LpPool", [(2, 4, 2048)], {"kernel_shape": [2048]}),
+    ("ReduceL2", [(2, 4, 2048)], {}),
+]
+"""Of numbers around 30, whose squares add up to more than float16 holds."""
+
+
+@pytest.mark.parametrize(("op_type", "shapes", "attributes"), SUMS)
+def test_sums_of_float16(op_type: str, shapes: list[Shape], attributes: dict[str, Any]) -> None:
+    model = model_of(op_type, shapes, attributes, onnx.TensorProto.FLOAT16)
+    random = np.random.default_rng(0)
+    inputs = {f"x{i}": (random.standard_normal(s) * 20 + 30).astype(np.float16) for i, s in enumerate(shapes)}
+    assert_close(run_module(import_model(model), inputs), run_reference(model, inputs), F16)
+
+
 @pytest.mark.parametrize(("shape", "axis", "flat"), [((2, 0, 3), 1, (2, 0)), ((0, 2, 3), 2, (0, 3)), ((0,), 0, (1, 0))])
 def test_flattening_nothing(shape: Shape, axis: int, flat: Shape) -> None:
     """The reference of the onnx package asks NumPy for a size that it cannot tell."""

@@ -13,9 +13,13 @@ from ge.rules.proof import Counterexample, Verdict, prove, summary
 def check_rules(file: str | None, seed: int) -> str:
     """Try the rules of a file, or those of this project: the report.
 
-    Raises GE3022 when a rule changes numbers, with the first counterexample, and GE3023 when one could not be tried.
+    Raises GE3022 when a rule changes numbers, with the first counterexample, GE3005 when one applies to its own result
+    for ever, and GE3023 when one could not be tried, or there is none.
     """
-    verdicts = prove(load_rules(file) if file else shipped_rules(), seed=seed)
+    rules = shipped_rules() if file is None else load_rules(file)
+    if not rules:
+        raise GeError("GE3023", "the file has no rules", file, remedy="docs/rules.md shows how to write one.")
+    verdicts = prove(rules, seed=seed)
     report = summary(verdicts)
     wrong = [verdict for verdict in verdicts if verdict.counterexample is not None]
     untried = [verdict for verdict in verdicts if verdict.untried]
@@ -24,6 +28,11 @@ def check_rules(file: str | None, seed: int) -> str:
         print(counterexample(wrong[0]))
         names = ", ".join(f"'{verdict.rule}'" for verdict in wrong)
         raise GeError("GE3022", f"{len(wrong)} of {len(verdicts)} rules change numbers: {names}", wrong[0].place)
+    endless = [verdict for verdict in verdicts if verdict.is_endless]
+    if endless:
+        print(report)
+        what = f"rule '{endless[0].rule}' applies to its own result again and again"
+        raise GeError("GE3005", what, endless[0].place)
     if untried:
         print(report)
         names = ", ".join(f"'{verdict.rule}'" for verdict in untried)
@@ -31,7 +40,11 @@ def check_rules(file: str | None, seed: int) -> str:
         if undefined:
             what = f"nothing says what {', '.join(undefined)} computes, in the pattern of {names}"
             raise GeError("GE3023", what, untried[0].place, remedy="Give its plug-in with --load-plugin.")
-        raise GeError("GE3023", f"no model fulfils the conditions of {names}", untried[0].place)
+        first = untried[0]
+        if first.refused:
+            what = f"the replacement of '{first.rule}' cannot be made: {first.refused}"
+            raise GeError("GE3023", what, first.place, remedy="Correct the replacement, or the conditions.")
+        raise GeError("GE3023", f"no model fulfils the conditions of {names}", first.place)
     return report
 
 

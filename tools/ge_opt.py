@@ -172,7 +172,7 @@ class GeOpt(xDSLOptMain):
         if self.args.check_rules is not None:
             from ge.tools.check_rules import check_rules
 
-            print(check_rules(self.args.check_rules, self.args.seed))
+            print(check_rules(self.args.check_rules or None, self.args.seed))
             return
         with self._observation() as log:
             self._process()

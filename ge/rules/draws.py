@@ -14,6 +14,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ge.dialects.onnx.schema import AttributeSpec
+
 Array: TypeAlias = NDArray[Any]
 
 
@@ -49,10 +51,13 @@ def any_shape(of: Drawing) -> Shape:
 
 
 def _sizes(of: Drawing, least: int) -> Shape:
-    """Sizes of a rank from ``least`` to 4; often all the same, so that axes in a wrong order still fit."""
+    """Sizes of a rank from ``least`` to 4; often all the same, so that axes in a wrong order still fit; some are 0."""
     rank = of.some(least, 4) if of.rank is None else of.rank
     same = of.some(2, 4)
-    return (same,) * rank if of.some(0, 2) == 0 else tuple(of.some(1, 5) for _ in range(rank))
+    sizes = [same] * rank if of.some(0, 2) == 0 else [of.some(1, 5) for _ in range(rank)]
+    if rank and of.some(0, 4) == 0:
+        sizes[of.some(0, rank - 1)] = 0
+    return tuple(sizes)
 
 
 def broadcastable(of: Drawing) -> Shape:
@@ -147,7 +152,9 @@ def _image(of: Drawing) -> Shape:
 
 
 def _filters(of: Drawing) -> Shape:
-    return (of.some(1, 4), of.first[1] // of.attributes.get("group", 1), of.some(1, 3), of.some(1, 3))
+    group = of.attributes.get("group", 1)
+    sizes = of.attributes.get("kernel_shape", (of.some(1, 3), of.some(1, 3)))
+    return (group * of.some(1, 4 // group), of.first[1] // group, *sizes)
 
 
 def _filter_count(of: Drawing) -> Shape:
@@ -208,18 +215,70 @@ def _factor(of: Drawing) -> Any:
     return float(of.random.choice([1.0, 0.5, 2.0, -1.5]))
 
 
+def _spatial(low: int, high: int, times: int = 1) -> Callable[[Drawing], Any]:
+    """Integers, so many for each axis of the first input behind batch and channels."""
+    return lambda of: [of.some(low, high) for _ in range(times * (len(of.first) - 2))]
+
+
+def _group(of: Drawing) -> Any:
+    """A number of groups that divides the channels."""
+    return int(of.random.choice([count for count in (1, 2, 3, 4) if of.first[1] % count == 0]))
+
+
+def _one_of(*choices: str) -> Callable[[Drawing], Any]:
+    return lambda of: str(of.random.choice(choices))
+
+
 ATTRIBUTES: Mapping[str, Callable[[Drawing], Any]] = {
     "allowzero": lambda of: 0,
     "alpha": _factor,
+    "approximate": _one_of("none", "tanh"),
+    "auto_pad": _one_of("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID"),
     "axis": _axis,
     "beta": _factor,
+    "coordinate_transformation_mode": _one_of(
+        "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "output_half_pixel"
+    ),
+    "dilations": _spatial(1, 2),
+    "direction": _one_of("LEFT", "RIGHT"),
     "epsilon": lambda of: float(of.random.choice([1e-5, 1e-3, 0.5])),
+    "group": _group,
     "keepdims": _flag,
+    "kernel_shape": _spatial(1, 3),
+    "nearest_mode": _one_of("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"),
+    "padding_mode": _one_of("zeros", "border", "reflection"),
+    "pads": _spatial(0, 1, times=2),
     "perm": _perm,
+    "reduction": _one_of("none", "add", "mul", "max", "min"),
+    "strides": _spatial(1, 2),
     "transA": _flag,
     "transB": _flag,
 }
 """By name: these mean the same for every operator that has them."""
+
+MODES: Mapping[str, Callable[[Drawing], Any]] = {
+    "DepthToSpace": _one_of("DCR", "CRD"),
+    "GridSample": _one_of("linear", "nearest", "cubic"),
+    "Pad": _one_of("constant", "reflect", "edge", "wrap"),
+    "Resize": _one_of("nearest", "linear", "cubic"),
+    "RoiAlign": _one_of("avg", "max"),
+}
+"""Of the attribute `mode`, by operator."""
+
+
+def draw_of(op_type: str, spec: AttributeSpec) -> Callable[[Drawing], Any] | None:
+    """How an attribute of an operator is drawn: by its name, else a flag by its default; None when nothing is known.
+
+    What an operator refuses together is not drawn again: the instance has no meaning, and is left out.
+    """
+    if spec.name == "mode":
+        return MODES.get(op_type)
+    is_flag = spec.kind == "int" and spec.default in (0, 1)
+    return ATTRIBUTES.get(spec.name) or (_flag if is_flag else _factor if spec.kind == "float" else None)
+
+
+OPEN = 4
+"""One of so many attributes that a pattern leaves open is drawn, the others have the default of the standard."""
 
 KINDS_OF_ATTRIBUTES: Mapping[str, Callable[[Drawing], Any]] = {
     "float": _factor,

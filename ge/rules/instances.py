@@ -29,10 +29,10 @@ from ge.dialects.onnx.shapes.types import type_of_value, value_of_type
 from ge.ir.constants import numpy_dtype, tensor_type_of
 from ge.ir.errors import GeError
 from ge.ir.locations import name_loc
-from ge.maths.hostile import hostile
+from ge.maths.hostile import SPECIAL, hostile
 from ge.rules.build import kind_of
 from ge.rules.compiler import NAMESPACE
-from ge.rules.draws import ATTRIBUTES, INPUTS, KINDS_OF_ATTRIBUTES, Drawing, any_shape, broadcastable, number
+from ge.rules.draws import INPUTS, KINDS_OF_ATTRIBUTES, OPEN, Drawing, any_shape, broadcastable, draw_of, number
 from ge.rules.element_types import ElementTypes
 from ge.rules.expressions import Names, source
 from ge.rules.functions import ELEMENT_TYPES, FLOATS
@@ -54,15 +54,29 @@ class Instance:
     """The element type that was asked for."""
     fixed: dict[str, Array] = field(default_factory=dict[str, Array])
     """Inputs whose values the part `sample` has drawn."""
+    finite: set[str] = field(default_factory=set[str])
+    """Inputs in which it wants no NaN."""
 
     def inputs(self, kind: str, random: np.random.Generator) -> dict[str, Array]:
-        """Values for all inputs, of one kind of :data:`ge.maths.hostile.KINDS`."""
+        """Values for all inputs, of one kind of :data:`ge.maths.hostile.KINDS`, or of :data:`SPECIAL`.
+
+        NaN is in the first input of floating-point numbers alone, which is the data: a NaN among parameters, such as
+        the slope of a rectification, spreads where the parameter has no effect.
+        """
         function = next(op for op in self.module.ops if isinstance(op, FuncOp))
-        return {
-            arg.name_hint: self.fixed[arg.name_hint] if arg.name_hint in self.fixed else values_of(arg, kind, random)
-            for arg in function.body.block.args
-            if arg.name_hint is not None
-        }
+        found: dict[str, Array] = {}
+        has_nan = False
+        for arg in function.body.block.args:
+            name = arg.name_hint or ""
+            is_float = tensor_type_of(arg).element_type in _FLOATS
+            is_plain = is_float and (has_nan or name in self.finite)
+            drawn = values_of(arg, "normal" if kind == SPECIAL and is_plain else kind, random)
+            found[name] = self.fixed.get(name, drawn)
+            has_nan |= is_float and name not in self.fixed
+        return found
+
+
+_FLOATS = frozenset(ELEMENT_TYPES[code] for code in FLOATS)
 
 
 def values_of(value: SSAValue, kind: str, random: np.random.Generator) -> Array:
@@ -124,6 +138,7 @@ class _Making:
         self.values: dict[str, list[SSAValue]] = {}
         self.results: dict[tuple[int, int], SSAValue] = {}
         self.fixed: dict[str, Array] = {}
+        self.finite: set[str] = set()
         self.data: dict[str, Any] = {}
 
     def instance(self) -> Instance:
@@ -146,7 +161,7 @@ class _Making:
         names = ArrayAttr(StringAttr(arg.name_hint or "") for arg in self.block.args)
         main.attributes["onnx.input_names"] = names
         main.attributes["onnx.output_names"] = ArrayAttr(StringAttr(f"y{i}") for i in range(len(returned)))
-        return Instance(ModuleOp([main]), self.element_type, self.fixed)
+        return Instance(ModuleOp([main]), self.element_type, self.fixed, self.finite)
 
     def _with_user(self, value: SSAValue) -> SSAValue:
         """A value as an output, mostly by way of another operation: an output may not be replaced by an input."""
@@ -208,8 +223,10 @@ class _Making:
             if drawn is not None:
                 found[name] = drawn
         if node.any_others and node.described is not None:
-            open_names = [name for name in node.described.attributes if name not in found and name in ATTRIBUTES]
-            found.update((name, ATTRIBUTES[name](drawing)) for name in open_names if self.random.integers(2))
+            for name, spec in node.described.attributes.items():
+                draw = draw_of(node.op_type, spec)
+                if name not in found and draw is not None and (spec.required or not self.random.integers(OPEN)):
+                    found[name] = draw(drawing)
         return found
 
     def _attribute(self, node: Node, name: str, captured: str, drawing: Drawing) -> Any:
@@ -223,7 +240,7 @@ class _Making:
         if node.op_type == "Cast" and name == "to":
             code = str(self.random.choice(["f16", "f32", "f64", "i32", "i64"]))
             return data_type_of(ELEMENT_TYPES[code])
-        draw = ATTRIBUTES.get(name) or (KINDS_OF_ATTRIBUTES.get(spec.kind) if node.domain else None)
+        draw = draw_of(node.op_type, spec) or (KINDS_OF_ATTRIBUTES.get(spec.kind) if node.domain else None)
         if draw is None or (not spec.required and self.random.integers(4) == 0):
             return spec.default
         return draw(drawing)
@@ -291,7 +308,10 @@ class _Making:
             array = self._elements(name, shape, code)
             self.data[name] = array
             return self._constant(array, code)
-        return self._argument(name, None, code, shape)
+        arg = self._argument(name, None, code, shape)
+        if isinstance(drawn, Drawn) and not drawn.has_nan:
+            self.finite.add(arg.name_hint or "")
+        return arg
 
     def _argument(self, name: str, fixed: Array | None, code: str, shape: Sequence[int] = ()) -> SSAValue:
         """A new input of the model."""
@@ -335,21 +355,21 @@ class _Making:
 
     def _wanted_rank(self, name: str) -> int | None:
         for left, right in self._comparisons():
-            if isinstance(left, Function) and left.name == "rank" and left.arguments == (Name(name, left.at),):
-                if isinstance(right, Number):
-                    return int(right.value)
-                if isinstance(right, Listing):
-                    return int(self._evaluate(right)[self.random.integers(len(right.items))])
+            is_rank = isinstance(left, Function) and left.name == "rank" and left.arguments == (Name(name, left.at),)
+            if is_rank and isinstance(right, Number):
+                return int(right.value)
         return None
 
     def _comparisons(self) -> Sequence[tuple[Expression, Expression]]:
-        """Both sides of every equality that must hold."""
+        """Both sides of every equality that must hold; of a list to choose from, one item."""
         found: list[tuple[Expression, Expression]] = []
         waiting = list(self.variant.where)
         while waiting:
             match waiting.pop():
                 case Binary("and", left, right):
                     waiting += [left, right]
+                case Binary("in", left, Listing(items)) if items:
+                    found.append((left, items[self.random.integers(len(items))]))
                 case Binary("==" | "in", left, right) | Function("close", (left, right)):
                     found.append((left, right))
                 case _:

@@ -8,6 +8,7 @@ of what is computed on the way, or not much further away than the one before. In
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -18,20 +19,28 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, bf16, f16, f32, f64
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import Rewriter
+from xdsl.utils.exceptions import VerifyException
 
 from ge.dialects.onnx import Constant, Custom, OnnxOp, op_class, ranked
 from ge.dialects.onnx.attributes import literal_of
 from ge.dialects.onnx.meaning import run_module, run_op
 from ge.ir.errors import GeError
-from ge.maths.hostile import KINDS, largest_finite
+from ge.ir.rewrite_log import observe
+from ge.maths.hostile import KINDS, SPECIAL, largest_finite
 from ge.rules.compiler import CompiledRule
 from ge.rules.instances import Instance, Maker, blurred
 
 Array: TypeAlias = NDArray[Any]
 Outputs: TypeAlias = Mapping[str, Any]
 
-ELEMENT_TYPES = ("f32", "f16", "f64", "i32", "i64")
+ELEMENT_TYPES = ("f32", "f16", "f64", "i32", "i64", "ui8")
 """What every rule is tried with, as far as its operators allow."""
+
+OTHER_TYPES = ("i8", "i16", "ui16", "ui32", "ui64")
+"""What a rule is tried with that is about none of those."""
+
+ENDLESS = 30
+"""A rule that applies so many times in a row to a model made from its pattern would apply for ever."""
 
 ATTEMPTS = 60
 """How many instances are made at most for each one that is wanted, until the conditions of the rule hold."""
@@ -77,14 +86,18 @@ class Verdict:
     """The largest difference from the exact result, as a part of the largest value, where it is larger than before."""
     untried: int = 0
     """How many variants no instance was found for."""
+    refused: str = ""
+    """Why the replacement could not be made where the conditions hold, when a variant was not tried."""
+    is_endless: bool = False
+    """Whether the rule goes on applying to what it made itself."""
     undefined: set[str] = field(default_factory=set[str])
     """Operators of other domains in the pattern that no plug-in defines."""
     counterexample: Counterexample | None = None
 
     @property
     def holds(self) -> bool:
-        """Whether every variant was tried and none changed numbers."""
-        return self.counterexample is None and not self.untried
+        """Whether every variant was tried, none changed numbers, and all come to an end."""
+        return self.counterexample is None and not self.untried and not self.is_endless
 
 
 def prove(rules: Iterable[CompiledRule], *, instances: int = 24, seed: int = 0) -> list[Verdict]:
@@ -110,8 +123,9 @@ def prove(rules: Iterable[CompiledRule], *, instances: int = 24, seed: int = 0) 
 def _try(rule: CompiledRule, wanted: int, random: np.random.Generator, verdict: Verdict) -> None:
     """Try one variant until ``wanted`` instances were found or there is no hope of more."""
     maker = Maker(rule.variant)
-    found = 0
-    types = [each for each in ELEMENT_TYPES if maker.types.allows(each)] or ["f32"]
+    found, refused = 0, ""
+    types = [each for each in ELEMENT_TYPES if maker.types.allows(each)]
+    types = types or [each for each in OTHER_TYPES if maker.types.allows(each)] or ["f32"]
     for attempt in range(ATTEMPTS * wanted):
         if found == wanted:
             return
@@ -120,13 +134,19 @@ def _try(rule: CompiledRule, wanted: int, random: np.random.Generator, verdict: 
             continue
         counted = False
         for module in (instance.module.clone(), blurred(instance.module, random)):
-            if verdict.counterexample is None and _apply(rule, module):
+            with observe() as log:
+                applied = verdict.counterexample is None and _apply(rule, module)
+            if applied:
                 counted |= _compare(instance, module, random, verdict)
+                verdict.is_endless |= all(_apply(rule, module) for _ in range(ENDLESS))
+            refused = next((miss.reason for miss in log.misses), refused)
         found += counted
         verdict.instances += counted
         if verdict.counterexample is not None:
             return
-    verdict.untried += not found
+    if not found:
+        verdict.untried += 1
+        verdict.refused = refused
 
 
 def _apply(rule: CompiledRule, module: ModuleOp) -> bool:
@@ -139,31 +159,61 @@ def _apply(rule: CompiledRule, module: ModuleOp) -> bool:
 
 def _compare(instance: Instance, after: ModuleOp, random: np.random.Generator, verdict: Verdict) -> bool:
     """Run an instance on all kinds of inputs. Whether it could be run."""
+    if _problem(instance.module):
+        return False
+    if problem := _problem(after):
+        verdict.counterexample = Counterexample(instance, KINDS[0], {}, problem=problem)
+        return True
     exact_module = widened(instance.module)
-    ran = False
-    for kind in KINDS:
-        inputs = instance.inputs(kind, random)
-        try:
-            before = run_module(instance.module, inputs)
-        except GeError:
-            continue
-        ran = True
-        exact, largest = run_exactly(exact_module or instance.module, _wide(inputs) if exact_module else inputs)
-        try:
-            found = run_module(after, inputs)
-        except GeError as error:
-            verdict.counterexample = Counterexample(instance, kind, inputs, problem=error.what)
-            return True
-        for name in before:
-            a, b = np.asarray(before[name]), np.asarray(found[name])
-            problem = "" if (a.shape, a.dtype) == (b.shape, b.dtype) else f"the result has shape {list(b.shape)}"
-            wrong, error = ((), 0.0) if problem else _difference(a, b, np.asarray(exact[name]), largest, kind)
-            verdict.worst = max(verdict.worst, error)
-            if wrong is not None and verdict.counterexample is None:
-                verdict.counterexample = Counterexample(instance, kind, inputs, a, b, wrong, problem)
-    if ran:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the mean of no numbers, and the like
+        ran = [_compare_on(kind, instance, exact_module, after, random, verdict) for kind in (*KINDS, SPECIAL)]
+    if any(ran):
         verdict.element_types.add(instance.element_type)
-    return ran
+    return any(ran)
+
+
+def _problem(module: ModuleOp) -> str:
+    """What is wrong with an operation of a model by itself, such as an element type that it does not have."""
+    try:
+        for op in module.walk():
+            if isinstance(op, OnnxOp):
+                op.verify()
+    except (GeError, VerifyException) as error:
+        return " ".join((error.what if isinstance(error, GeError) else str(error)).split())
+    return ""
+
+
+def _compare_on(
+    kind: str,
+    instance: Instance,
+    exact_module: ModuleOp | None,
+    after: ModuleOp,
+    random: np.random.Generator,
+    verdict: Verdict,
+) -> bool:
+    """Run an instance on one kind of inputs. Whether it could be run."""
+    inputs = instance.inputs(kind, random)
+    try:
+        before = run_module(instance.module, inputs)
+    except GeError:
+        return False
+    if verdict.counterexample is not None:
+        return True
+    exact, largest = run_exactly(exact_module or instance.module, _wide(inputs) if exact_module else inputs)
+    try:
+        found = run_module(after, inputs)
+    except GeError as error:
+        verdict.counterexample = Counterexample(instance, kind, inputs, problem=error.what)
+        return True
+    for name in before:
+        a, b = np.asarray(before[name]), np.asarray(found[name])
+        problem = "" if (a.shape, a.dtype) == (b.shape, b.dtype) else f"the result has shape {list(b.shape)}"
+        wrong, error = ((), 0.0) if problem else _difference(a, b, np.asarray(exact[name]), largest, kind)
+        verdict.worst = max(verdict.worst, error)
+        if wrong is not None and verdict.counterexample is None:
+            verdict.counterexample = Counterexample(instance, kind, inputs, a, b, wrong, problem)
+    return True
 
 
 def _difference(
@@ -264,11 +314,13 @@ def summary(verdicts: Sequence[Verdict]) -> str:
     for verdict in verdicts:
         if verdict.counterexample is not None:
             outcome = "WRONG"
+        elif verdict.is_endless:
+            outcome = "ENDLESS"
         elif verdict.untried:
             outcome = "NOT TRIED" if not verdict.instances else f"{verdict.untried} VARIANTS NOT TRIED"
         else:
             outcome = "holds"
-        types = ", ".join(code for code in ELEMENT_TYPES if code in verdict.element_types)
+        types = ", ".join(code for code in (*ELEMENT_TYPES, *OTHER_TYPES) if code in verdict.element_types)
         lines.append(
             f"{verdict.rule:<28} {outcome:<10} {verdict.instances:4} instances"
             f"  worst error {verdict.worst:8.1e}  {types}"

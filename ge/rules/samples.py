@@ -58,8 +58,16 @@ def tensor(random: np.random.Generator, shape: Data) -> Drawn:
     return Drawn(sizes(shape))
 
 
+@draw
+def finite(random: np.random.Generator, shape: Data) -> Drawn:
+    """The same without NaN, for a rule that may lose one."""
+    return Drawn(sizes(shape), has_nan=False)
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A shape whose elements whoever makes the instance chooses."""
 
     shape: tuple[int, ...]
+    has_nan: bool = True
+    """Whether NaN may be among them."""

@@ -53,10 +53,57 @@ def verdict_of(match: str, rewrite: str, where: str = "") -> Verdict:
             "    constant(s)",
         ),
         ("    y = Relu(Clip(x, a?, b?))", "    y = Clip(x, a, b)", ""),
+        # attributes that are open
+        ("    y = Conv(x, w, ...)", "    y = Conv(x, w)", ""),
+        ("    y = Conv(x, w, group = g, ...)", "    y = Conv(x, w, **y, dilations = none)", ""),
+        ("    y = Pad(x, p, none, none, mode = m)", "    y = Pad(x, p)", "    constant(p)"),
+        ("    y = CumSum(x, 0, exclusive = e, reverse = r)", "    y = CumSum(x, 0, exclusive = e)", ""),
+        (
+            "    y = AveragePool(x, kernel_shape = k, pads = p, ...)",
+            "    y = AveragePool(x, kernel_shape = k, pads = p, count_include_pad = 1)",
+            "",
+        ),
+        ("    y = Softmax(x, axis = a)", "    y = Softmax(x, axis = 1)", "    a in [1, -1]"),
+        # NaN
+        ("    y = Not(Less(a, b))", "    y = GreaterOrEqual(a, b)", "    is_float(a)"),
+        ("    y = Mul(x, 0)", "    y = ConstantOfShape(Shape(x))", "    dtype(x) == f32"),
+        ("    y = Where(Greater(a, b), a, b)", "    y = Max(a, b)", "    same_type(a, b)"),
+        # no elements
+        ("    y = Flatten(x, axis = 1)", "    y = Reshape(x, [0, -1])", ""),
+        # the ends of integers
+        ("    y = Less(Neg(x), 0)", "    y = Greater(x, 0)", "    is_integer(x)"),
+        ("    y = Div(Mul(x, 2), 2)", "    y = x", "    dtype(x) == i64"),
+        ("    y = Div(Mul(x, 2), 2)", "    y = x", "    dtype(x) == i8"),
+        ("    y = Greater(Add(x, 1), x)", "    y = Equal(x, x)", "    dtype(x) == i64"),
+        (  # integers that float64 does not hold
+            "    y = Add(x, c)",
+            "    y = Cast(Add(Cast(x, to = 11), Cast(c, to = 11)), to = 7)",
+            "    dtype(x) == i64\n    constant(c)",
+        ),
+        # operators that not all element types have
+        ("    y = Sub(a, b)", "    y = Add(a, Neg(b))", ""),
     ],
 )
 def test_wrong_rule_is_caught(match: str, rewrite: str, where: str) -> None:
     assert verdict_of(match, rewrite, where).counterexample is not None
+
+
+@pytest.mark.parametrize(
+    ("match", "rewrite"),
+    [
+        ("    y = Relu(x)", "    y = Relu(Relu(x))"),
+        ("    y = Add(a, b)", "    y = Add(b, a)"),
+        ("    y = Relu(x)", "    y = Relu(x)"),
+    ],
+)
+def test_rule_that_applies_to_its_own_result(match: str, rewrite: str) -> None:
+    verdict = verdict_of(match, rewrite)
+    assert verdict.counterexample is None and verdict.is_endless and not verdict.holds
+
+
+def test_replacement_of_another_type_is_given_as_the_reason() -> None:
+    verdict = verdict_of("    y = Relu(x)", "    y = Greater(x, 0)")
+    assert verdict.untried == 1 and "another type" in verdict.refused
 
 
 def test_right_rule_that_is_more_exact_is_not_blamed() -> None:
@@ -64,7 +111,7 @@ def test_right_rule_that_is_more_exact_is_not_blamed() -> None:
 
 
 def test_conditions_that_nothing_fulfils() -> None:
-    verdict = verdict_of("    y = Add(x, c)", "    y = x", "    constant(c)\n    c < 0\n    c > 0")
+    verdict = verdict_of("    y = Add(x, c)", "    y = x", "    constant(c)\n    rank(x) == 1\n    rank(x) == 2")
     assert verdict.untried == 1 and not verdict.holds
 
 

@@ -112,7 +112,7 @@ def _onnx_name(op: Operation) -> str:
         case ReduceOp():
             return f"Reduce{_titled(op.kind.data)}"
         case SoftmaxOp():
-            return "Softmax"
+            return "Softmax" if op.log is None else "LogSoftmax"
         case _:
             return "Concat" if isinstance(op, _MOVEMENTS) else ""
 

@@ -33,7 +33,8 @@ class RecogniseActivationsPass(ModulePass):
     | x · hard_sigmoid(1/6, 1/2)(x), or x · clip(x + 3, 0, 6) / 6 | hard_swish |
     | x · (1 + erf(x / √2)) · ½, in any order of the factors | gelu |
 
-    Left alone: a part that has a second user, since it would be computed twice; constants that are not one number.
+    Left alone: a part that has a second user, since it would be computed twice; constants that are not one number, or
+    have more dimensions than x; bounds h that are not above 0.
     """
 
     name = NAME
@@ -145,9 +146,9 @@ def _one_plus_erf(value: SSAValue) -> tuple[SSAValue, float] | None:
 
 
 def _clipped_sum(value: SSAValue) -> tuple[SSAValue, float, float] | None:
-    """The x, c and h of clip(x + c, 0, h)."""
+    """The x, c and h of clip(x + c, 0, h), with h above 0: clipped to less, everything is h."""
     clip = _inner(value)
-    if clip is None or clip.kind is not UnaryKind.CLIP or clip.alpha != 0.0 or not math.isfinite(clip.beta):
+    if clip is None or clip.kind is not UnaryKind.CLIP or clip.alpha != 0.0 or not 0.0 < clip.beta < math.inf:
         return None
     term = _plus_number(clip.x)
     return None if term is None else (*term, clip.beta)
@@ -200,7 +201,12 @@ def _close(a: float, b: float) -> bool:
 
 
 def _become(op: BinaryOp, x: SSAValue, function: ActivationAttr) -> bool:
-    """Put `function` of `x` in the place of `op`, and take out the operations between them."""
+    """Put `function` of `x` in the place of `op`, and take out the operations between them.
+
+    Not where a number of more dimensions than `x` has given those to the result.
+    """
+    if shape_of(x) != shape_of(op.y):
+        return False
     new = UnaryOp(x, function)
     chain = [*_before(op, x), op]
     text = " + ".join(map(describe, chain))

@@ -104,3 +104,27 @@ func.func @main(%x: tensor<4xf32>, %w: tensor<4xf32>)
   %d = graph.binary div %three, %c : (tensor<f32>, tensor<4xf32>) -> tensor<4xf32>
   func.return %a, %b, %t, %d : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Left alone: clip(x + 3, 0, -6), which is -6 everywhere; a factor that gives the result a dimension more.
+// CHECK:       graph.unary <clip, 0.000000e+00, -6.000000e+00>
+// CHECK-NEXT:  %y = graph.binary div
+// CHECK:       graph.unary <erf>
+// CHECK:       %z = graph.binary mul {{.*}} -> tensor<1x4xf32>
+func.func @main(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<1x4xf32>) {
+  %three = graph.constant dense<3.0> : tensor<f32>
+  %six = graph.constant dense<-6.0> : tensor<f32>
+  %a = graph.binary add %x, %three : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %c = graph.unary <clip, 0.0, -6.0> %a : (tensor<4xf32>) -> tensor<4xf32>
+  %y = graph.binary div %c, %six : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %root = graph.constant dense<1.41421354> : tensor<f32>
+  %one = graph.constant dense<1.0> : tensor<f32>
+  %half = graph.constant dense<0.5> : tensor<1x1xf32>
+  %e = graph.binary div %x, %root : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %f = graph.unary <erf> %e : (tensor<4xf32>) -> tensor<4xf32>
+  %g = graph.binary add %f, %one : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %d = graph.binary mul %x, %g : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %z = graph.binary mul %d, %half : (tensor<4xf32>, tensor<1x1xf32>) -> tensor<1x4xf32>
+  func.return %y, %z : tensor<4xf32>, tensor<1x4xf32>
+}

@@ -42,7 +42,12 @@ def entropy(b: ModelBuilder, x: str) -> str:
     return b.node("Mul", p, b.node("Log", b.node("Add", p, b.constant(EPSILON))))
 
 
-KEPT: list[Callable[[ModelBuilder, str], str]] = [normalised, rooted, divided, entropy]
+def surprise(b: ModelBuilder, x: str) -> str:
+    """x / (ln p + epsilon): a logarithm of a softmax is below zero, and stays that."""
+    return b.node("Div", x, b.node("Add", b.node("LogSoftmax", x, axis=1), b.constant(1e-9)))
+
+
+KEPT: list[Callable[[ModelBuilder, str], str]] = [normalised, rooted, divided, entropy, surprise]
 
 
 @pytest.mark.parametrize("formula", KEPT)

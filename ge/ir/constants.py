@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from ge.ir.attributes import WeightsAttr, block_lanes, layout_of, remembered
+from ge.ir.attributes import WeightsAttr, block_lanes, layout_of, remembered, unchecked
 from ge.ir.errors import GeError
 from ge.maths.layouts import storage_shape
 
@@ -174,12 +174,21 @@ def constant_attr(array: Array, type: TensorType[Attribute] | None = None) -> At
     array = np.ascontiguousarray(array).reshape(array.shape)
     if type is None:
         type = TensorType(element_type(array.dtype), array.shape)
-    shape = storage_shape(layout_of(type), type.get_shape(), block_lanes(type))
-    if array.shape != shape or array.dtype != numpy_dtype(type.element_type):
+    shape, dtype, _ = _storage_of(type)
+    if array.shape != shape or array.dtype != dtype:
         raise GeError("GE3010", f"an array of {array.dtype} {list(array.shape)} does not fill {type}")
     if array.nbytes > MAX_DENSE_BYTES or shape != type.get_shape():
         return WeightsAttr.from_buffer(array.reshape(-1).view(np.uint8).data)
-    return cast(Attribute, DenseIntOrFPElementsAttr(cast(Any, type), BytesAttr(_dense_bytes(array))))
+    return dense_attr(type, _dense_bytes(array))
+
+
+def dense_attr(type: TensorType[Attribute], data: bytes) -> Attribute:
+    """``dense`` of a static type: bytes that fill it, little-endian, as xDSL packs them."""
+    return unchecked(_DENSE, type=type, data=unchecked(BytesAttr, data=data))
+
+
+_DENSE = cast("type[Attribute]", DenseIntOrFPElementsAttr)
+"""The class, whose parameter says nothing at run time."""
 
 
 def _dense_bytes(array: Array) -> bytes:

@@ -23,15 +23,16 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation
 
+from ge.ir.attributes import unchecked
+
 
 def name_loc(name: str) -> LocationAttr:
     """The location of the model node ``name``."""
-    location = NameLoc.__new__(NameLoc)  # xDSL would check the types of the two, which takes four times as long
-    vars(location).update(desc=StringAttr(name), location=_NONE)
-    return location
+    return unchecked(NameLoc, desc=unchecked(StringAttr, data=name), location=_NONE)
 
 
 _NONE = NoneAttr()
+_LIST = cast("type[Attribute]", ArrayAttr)
 
 
 def is_unknown(location: Attribute) -> bool:
@@ -68,7 +69,7 @@ def fused_loc(ops: Iterable[Operation | Attribute]) -> LocationAttr:
     locations = [op.location if isinstance(op, Operation) else op for op in ops]
     named: dict[str, NameLoc] = {}
     for location in locations:
-        for part in _named(location):
+        for part in (location,) if type(location) is NameLoc else _named(location):
             named.setdefault(part.desc.data, part)
     parts: list[LocationAttr] = [
         part if isinstance(part.location, NoneAttr) else name_loc(name) for name, part in named.items()
@@ -79,7 +80,7 @@ def fused_loc(ops: Iterable[Operation | Attribute]) -> LocationAttr:
         return UNKNOWN_LOC
     if len(parts) == 1:
         return parts[0]
-    return FusedLoc(tuple(parts), NoneAttr())
+    return unchecked(FusedLoc, locations=unchecked(_LIST, data=tuple(parts)), metadata=_NONE)
 
 
 def position(location: Attribute) -> str | None:

@@ -136,13 +136,18 @@ def replace(
         new_results = new_ops[-1].results if new_ops else []
     if len(new_results) != len(op.results):
         raise ValueError(f"{op.name} has {len(op.results)} results, {len(new_results)} given")
-    block = op.parent
-    if block is None:
-        raise ValueError(f"{op.name} is not in a block")
     location = fused_loc([op, *extra]) if (extra := list(fused)) else op.location
     for new_op in new_ops:
         if is_unknown(new_op.location):
             new_op.location = location
+    substitute(op, new_ops, new_results)
+
+
+def substitute(op: Operation, new_ops: Sequence[Operation], new_results: Sequence[SSAValue | None]) -> None:
+    """The same for new operations that have a location, with a value or None for each result."""
+    block = op.parent
+    if block is None:
+        raise ValueError(f"{op.name} is not in a block")
     block.insert_ops_before(new_ops, op)
     for old, new in zip(op.results, new_results, strict=True):
         replace_value(old, new)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import zip_longest
 from types import NoneType
 from typing import cast
@@ -21,7 +22,7 @@ from ge.dialects.onnx.types import tensor_type
 from ge.ir.constants import constant_attr
 from ge.ir.locations import fused_loc
 from ge.ir.rewrite_log import current_log, fused, logger, missed
-from ge.ir.rewriting import erase_if_unused, may_stand_for, replace
+from ge.ir.rewriting import erase_if_unused, may_stand_for, substitute
 from ge.rules.functions import ELEMENT_TYPES, INTEGERS, Data, TypedData, dtype
 from ge.rules.result_types import result_types
 from ge.rules.runtime import rounded
@@ -123,7 +124,7 @@ class Build:
         if isinstance(given, TypedData):
             given, code = given.array, given.type
         array = rounded(given, code)
-        type = tensor_type(ELEMENT_TYPES[code], array.shape)
+        type = _constant_type(code, array.shape)
         new = constant_from_literal(constant_attr(array, type), type, location=self._location)
         self.ops.append(new)
         return new.results[0]
@@ -150,7 +151,7 @@ class Build:
                     return self.undo("the result would have another type, or be an output without a value of its own")
             values.append(placed)
         constants = self._constants() if has_constants else ()
-        replace(self.root, self.ops, values)
+        substitute(self.root, self.ops, values)
         for op in self.matched[-2::-1]:
             erase_if_unused(op)
         for constant in constants:
@@ -194,6 +195,12 @@ def _known_type(operator: Operator, parameter: Parameter, inputs: Sequence[Data]
         if isinstance(each, VALUES) and _parameter(operator, position).type == parameter.type:
             return dtype(cast("SSAValue", each))
     return None
+
+
+@lru_cache(1024)
+def _constant_type(code: str, shape: tuple[int, ...]) -> TensorType[Attribute]:
+    """The type of a constant; found by text, since an attribute takes long to hash."""
+    return tensor_type(ELEMENT_TYPES[code], shape)
 
 
 def _names(ops: Sequence[OnnxOp]) -> str:

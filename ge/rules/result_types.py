@@ -5,7 +5,9 @@ Sizes that are not known stay unknown; an operator that nothing is known of has 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import TypeAlias
 
 import onnx
 from onnx import NodeProto, TensorProto, TypeProto
@@ -27,13 +29,6 @@ Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh Thres
 """
 _LIKE_FIRST = frozenset(_WORDS.split())
 """Operators whose first result has the shape of their first input."""
-
-_KEEPS_TYPE = frozenset(
-    operator.name
-    for operator in OPERATORS
-    if operator.name in _LIKE_FIRST and operator.inputs[0].type == operator.outputs[0].type
-)
-"""Those of them whose first result has the type of their first input."""
 
 _BROADCAST = frozenset(
     [
@@ -72,44 +67,61 @@ def result_types(
     operator: Operator, inputs: Sequence[SSAValue | None], attributes: Mapping[str, Attribute], count: int
 ) -> list[Attribute]:
     """The types of the first ``count`` results of an operation. Raises ValueError when its inputs do not fit."""
-    if count == 1 and not operator.domain and (fast := _fast(operator, inputs)) is not None:
-        return [fast]
-    return _inferred(operator, inputs, attributes, count)
+    rule = _RULES.get(operator.name) if count == 1 and not operator.domain else None
+    fast = None if rule is None else rule(inputs)
+    return _inferred(operator, inputs, attributes, count) if fast is None else [fast]
 
 
-def _fast(operator: Operator, inputs: Sequence[SSAValue | None]) -> Attribute | None:
-    """The type of the only result of an operator of the lists above."""
-    name = operator.name
-    if name in _KEEPS_TYPE:
-        return None if not inputs or inputs[0] is None else ranked(inputs[0])
-    known = [None if value is None else ranked(value) for value in inputs]
-    if not known or (first := known[0]) is None:
+_TypeRule: TypeAlias = "Callable[[Sequence[SSAValue | None]], Attribute | None]"
+"""From the inputs of an operation to the type of its only result; None where the package must be asked."""
+
+
+def _type_rule(operator: Operator) -> _TypeRule | None:
+    """The fast answer for an operator of the lists above."""
+    if operator.name not in _LIKE_FIRST | _BROADCAST:
         return None
-    if name in _LIKE_FIRST:
-        shape = sizes(first)
-    elif name in _BROADCAST and None not in known:
-        shape = _broadcast([sizes(type) for type in known if type is not None])
-    else:
-        return None
-    source = _input_of_result_type(operator)
+    result, types = operator.outputs[0].type, [each.type for each in operator.inputs]
+    source = None if operator.constraints.get(result, result) == "bool" else types.index(result)
+    if operator.name in _BROADCAST:
+        return partial(_type_of_broadcast, source)
+    return _type_of_first if source == 0 else partial(_shape_of_first, source)
+
+
+def _type_of_first(inputs: Sequence[SSAValue | None]) -> Attribute | None:
+    first = inputs[0] if inputs else None
+    return None if first is None else ranked(first)
+
+
+def _shape_of_first(source: int | None, inputs: Sequence[SSAValue | None]) -> Attribute | None:
+    """The shape of the first input with the element type of the input ``source``; None is boolean."""
+    first = _type_of_first(inputs)
+    return None if first is None else _with_shape(source, inputs, sizes(first))
+
+
+def _type_of_broadcast(source: int | None, inputs: Sequence[SSAValue | None]) -> Attribute | None:
+    """The shape that the inputs are broadcast to, with the element type of the input ``source``; None is boolean."""
+    shapes: list[tuple[int, ...]] = []
+    for value in inputs:
+        type = None if value is None else ranked(value)
+        if type is None:
+            return None
+        shapes.append(sizes(type))
+    return _with_shape(source, inputs, _broadcast(shapes)) if shapes else None
+
+
+def _with_shape(source: int | None, inputs: Sequence[SSAValue | None], shape: tuple[int, ...]) -> Attribute | None:
     if source is None:
         return tensor_type(IntegerType(1), shape)
-    type = known[source] if source < len(known) else None
+    value = inputs[source] if source < len(inputs) else None
+    type = None if value is None else ranked(value)
     if type is None:
         return None
     return type if sizes(type) == shape else tensor_type(type.element_type, shape)
 
 
-def _input_of_result_type(operator: Operator) -> int | None:
-    """The first input that has the element type of the result; None when the result is boolean."""
-    if operator.name not in _SOURCES:
-        word = operator.outputs[0].type
-        is_boolean = operator.constraints.get(word, word) == "bool"
-        _SOURCES[operator.name] = None if is_boolean else [each.type for each in operator.inputs].index(word)
-    return _SOURCES[operator.name]
-
-
-_SOURCES: dict[str, int | None] = {}
+_RULES: Mapping[str, _TypeRule] = {
+    operator.name: rule for operator in OPERATORS if not operator.domain and (rule := _type_rule(operator)) is not None
+}
 
 
 def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
@@ -117,7 +129,7 @@ def _broadcast(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     shapes = [shape for shape in shapes if shape]
     if not shapes:
         return ()
-    if shapes.count(shapes[0]) == len(shapes) and DYNAMIC_INDEX not in shapes[0]:
+    if len(shapes) == 1 or (shapes.count(shapes[0]) == len(shapes) and DYNAMIC_INDEX not in shapes[0]):
         return shapes[0]
     rank = max(map(len, shapes))
     result: list[int] = []

@@ -72,7 +72,7 @@ def data(value: SSAValue | None) -> Data:
     if array is None or array.dtype.kind in "OUSc":
         raise ValueError("not a constant of numbers")
     kind = array.dtype.kind
-    if kind == "b" or array.dtype == np.uint64:
+    if kind == "b" or (kind == "u" and array.dtype.itemsize == 8):
         return array
     return array.astype(np.int64 if kind in "iu" else np.float64)
 
@@ -105,8 +105,9 @@ def rounded(data: Data, code: str) -> Array:
     What is finite must stay finite, what is not zero must not become zero or lose digits below the smallest normal
     number, and integers must come from integers (they wrap around as in the model).
     """
-    array = np.asarray(data)
-    element = _DTYPES[code]
+    array, element = np.asarray(data), _DTYPES.get(code)
+    if element is None:
+        raise ValueError(f"there are no constants of the type {code}")
     if code not in FLOATS:
         if code in INTEGERS and array.dtype.kind == "f":
             if not (np.isfinite(array) & (array == np.rint(array))).all():

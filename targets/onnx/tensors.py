@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from onnx import SparseTensorProto, TensorProto, numpy_helper
-from xdsl.dialects.builtin import BytesAttr, DenseIntOrFPElementsAttr, DictionaryAttr, TensorType
+from xdsl.dialects.builtin import DictionaryAttr, TensorType
 from xdsl.ir import Attribute
 
 from ge.dialects.onnx import STRING, SparseAttr, TensorAttr
@@ -16,7 +16,7 @@ from ge.dialects.onnx.attributes import literal_of, string_attrs
 from ge.dialects.onnx.protos import SUB_BYTE, element_type_of, tensor_notes
 from ge.dialects.onnx.types import tensor_type
 from ge.ir.attributes import WeightsAttr
-from ge.ir.constants import MAX_DENSE_BYTES, numpy_dtype
+from ge.ir.constants import MAX_DENSE_BYTES, dense_attr, numpy_dtype
 from ge.ir.errors import GeError
 from ge.ir.weights import Weights, view_of
 from ge.targets.onnx.model_file import ByteRange, ModelFile
@@ -47,7 +47,7 @@ def _plain(tensor: TensorProto) -> tuple[Attribute, TensorType[Attribute]] | Non
     if len(data) != math.prod(tensor.dims) * size:
         return None
     type = tensor_type(element_type_of(tensor.data_type), tuple(tensor.dims))
-    return DenseIntOrFPElementsAttr(cast(Any, type), BytesAttr(data)), type
+    return dense_attr(type, data), type
 
 
 _PLAIN_BYTES: Mapping[int, int] = {

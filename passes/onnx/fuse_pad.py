@@ -18,7 +18,8 @@ class FusePadPass(RuleFilePass):
 
     Left alone: padding of other axes than the spatial ones, negative padding, other modes than `constant`, pads or
     values that are not constant; pooling whose window could lie in the padding altogether, that rounds its size up, or
-    that pads already and does not count it; `auto_pad` that follows the size.
+    that pads already and does not count it; zeros in front of MaxPool when the input may be empty; `auto_pad` that
+    follows the size.
     """
 
     name = "fuse-pad"

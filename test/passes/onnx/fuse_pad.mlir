@@ -88,3 +88,21 @@ func.func @kept(%x: tensor<1x1x4x4xf32>, %w: tensor<1x1x3x3xf32>, %v: tensor<1x2
   "test.op"(%9, %10, %11, %12) : (tensor<1x1x4x4xf32>, tensor<1x1x6x6xf32>, tensor<1x1x6x6xf32>, tensor<1x1x3x3xf32>) -> ()
   func.return
 }
+
+// kept: a maximum that rounds its size up, since it leaves out windows that begin in its own padding
+// CHECK-LABEL: func.func @rounded_up
+// CHECK:         %[[P:.*]] = onnx.Pad(
+// CHECK-NEXT:    %[[Y:.*]] = onnx.MaxPool(%[[P]]) {ceil_mode = 1, kernel_shape = [3], strides = [2]}
+// CHECK:         %[[Q:.*]] = onnx.Pad(
+// CHECK-NEXT:    %[[Z:.*]] = onnx.MaxPool(%[[Q]]) {ceil_mode = 1, kernel_shape = [3], strides = [2]}
+func.func @rounded_up(%x: tensor<1x1x?xf32>) {
+  %pads = onnx.Constant dense<[0, 0, 0, 0, 0, 2]> : tensor<6xi64>
+  %low = onnx.Constant dense<0xFF800000> : tensor<f32>
+  %0 = onnx.Pad(%x, %pads, %low) : (tensor<1x1x?xf32>, tensor<6xi64>, tensor<f32>) -> tensor<1x1x?xf32>
+  %1 = onnx.MaxPool(%0) {ceil_mode = 1, kernel_shape = [3], strides = [2]} : (tensor<1x1x?xf32>) -> tensor<1x1x?xf32>
+  %2 = onnx.Relu(%x) : (tensor<1x1x?xf32>) -> tensor<1x1x?xf32>
+  %3 = onnx.Pad(%2, %pads) : (tensor<1x1x?xf32>, tensor<6xi64>) -> tensor<1x1x?xf32>
+  %4 = onnx.MaxPool(%3) {ceil_mode = 1, kernel_shape = [3], strides = [2]} : (tensor<1x1x?xf32>) -> tensor<1x1x?xf32>
+  "test.op"(%1, %4) : (tensor<1x1x?xf32>, tensor<1x1x?xf32>) -> ()
+  func.return
+}

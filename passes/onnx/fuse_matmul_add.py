@@ -17,7 +17,7 @@ class FuseMatmulAddPass(RuleFilePass):
     4. A Gemm of the last axis of a value of more dimensions, between two Reshapes: MatMul and Add, without them.
 
     Left alone: products of more or fewer dimensions than two, for which Gemm is not defined; a bias that widens the
-    product; element types that Gemm does not have; a product that something else uses.
+    product; element types that runtimes have no Gemm of; a factor of float64; a product that something else uses.
 
     What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """

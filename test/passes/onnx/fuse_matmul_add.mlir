@@ -73,3 +73,24 @@ func.func @flattened(%x: tensor<2x3x2xf32>) {
   "test.op"(%2, %5) : (tensor<2x3x2xf32>, tensor<3x2x2xf32>) -> ()
   func.return
 }
+
+// kept: integers, which runtimes have no Gemm of; a factor of float64, since those of Gemm are float32, and one that is
+// out of the range of float32
+// CHECK-LABEL: func.func @element_types
+// CHECK-NOT:     onnx.Gemm
+func.func @element_types(%i: tensor<2x3xi32>, %x: tensor<2x3xf64>, %f: tensor<2x3xf32>) {
+  %0 = onnx.Transpose(%i) {perm = [1, 0]} : (tensor<2x3xi32>) -> tensor<3x2xi32>
+  %1 = onnx.MatMul(%i, %0) : (tensor<2x3xi32>, tensor<3x2xi32>) -> tensor<2x2xi32>
+  %2 = onnx.Transpose(%i) {perm = [1, 0]} : (tensor<2x3xi32>) -> tensor<3x2xi32>
+  %3 = onnx.MatMul(%2, %i) : (tensor<3x2xi32>, tensor<2x3xi32>) -> tensor<3x3xi32>
+  %s = onnx.Constant dense<1.0e+300> : tensor<f64>
+  %w = onnx.Constant dense<1.0> : tensor<3x2xf64>
+  %4 = onnx.MatMul(%x, %w) : (tensor<2x3xf64>, tensor<3x2xf64>) -> tensor<2x2xf64>
+  %5 = onnx.Mul(%4, %s) : (tensor<2x2xf64>, tensor<f64>) -> tensor<2x2xf64>
+  %t = onnx.Constant dense<1.0e+38> : tensor<f32>
+  %v = onnx.Constant dense<1.0> : tensor<3x2xf32>
+  %6 = onnx.MatMul(%f, %v) : (tensor<2x3xf32>, tensor<3x2xf32>) -> tensor<2x2xf32>
+  %7 = onnx.Mul(%6, %t) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  "test.op"(%1, %3, %5, %7) : (tensor<2x2xi32>, tensor<3x3xi32>, tensor<2x2xf64>, tensor<2x2xf32>) -> ()
+  func.return
+}

@@ -15,7 +15,8 @@ class FcToConvPass(RulePass):
     """Make a convolution over the whole input of a Gemm of a flattened image, for targets that have no other product.
 
     Left alone: a factor of the product or of its bias; a bias that is not one number for each column; weights that are
-    computed; images of unknown size, or of more than three spatial axes.
+    computed; images of unknown size, or of more than three spatial axes; float64, for which runtimes lack the
+    operator.
     """
 
     name = "fc-to-conv"

@@ -14,7 +14,8 @@ class OnnxRecogniseActivationsPass(RuleFilePass):
     Mish, Softplus, Softsign; Elu, LeakyRelu, PRelu, ThresholdedRelu written with Where, Max or two Relus; Selu as a
     multiple of Elu.
 
-    Left alone: slopes that are not constant (except of PRelu) or not between 0 and 1 in `max(x, a · x)`.
+    Left alone: slopes that are not constant (except of PRelu) or not between 0 and 1 in `max(x, a · x)`;
+    float64, for which runtimes lack the operators.
 
     What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """

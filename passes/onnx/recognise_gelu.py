@@ -14,7 +14,8 @@ class RecogniseGeluPass(RuleFilePass):
     1. `½ · x · (1 + erf(x / √2))` in any order of the factors.
     2. `½ · x · (1 + tanh(√(2/π) · (x + 0.044715 · x³)))`, also with the cube multiplied out.
 
-    Left alone: constants that differ by more than their type can tell; parts that something else uses.
+    Left alone: constants that differ by more than their type can tell; parts that something else uses; float64, for
+    which runtimes lack the operator.
 
     What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """

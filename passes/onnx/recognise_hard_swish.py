@@ -14,7 +14,8 @@ class RecogniseHardSwishPass(RuleFilePass):
     1. `clip(x + 3, 0, 6) / 6`, `clip(a · x + b, 0, 1)`.
     2. `x · hard_sigmoid(x)`, `x · clip(x + 3, 0, 6) / 6` with the division first or last.
 
-    Left alone: clips that do not begin at 0, a divisor that is not the upper bound, constants of several elements.
+    Left alone: clips that do not begin at 0, a divisor that is not the upper bound, constants of several elements;
+    float64, for which runtimes lack the operators.
 
     What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """

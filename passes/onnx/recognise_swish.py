@@ -14,7 +14,7 @@ class RecogniseSwishPass(RuleFilePass):
     1. `1 / (1 + exp(-x))`.
     2. `x · sigmoid(x)`, `x · sigmoid(a · x)`, `x / (1 + exp(-x))`.
 
-    Left alone: a gate of another value, a gate that something else uses, a factor for each channel.
+    Left alone: a gate of another value, a gate that something else uses, a factor for each channel, or of float64.
 
     What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """

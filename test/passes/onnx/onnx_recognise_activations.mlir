@@ -53,3 +53,19 @@ func.func @functions(%x: tensor<3xf32>, %a: tensor<f32>) {
   "test.op"(%22, %24) : (tensor<3xf32>, tensor<3xf32>) -> ()
   func.return
 }
+
+// kept: float64, for which runtimes have no kernels
+// CHECK-LABEL: func.func @of_float64
+// CHECK-NOT:     onnx.Softplus
+// CHECK-NOT:     onnx.LeakyRelu
+func.func @of_float64(%x: tensor<2xf64>) {
+  %one = onnx.Constant dense<1.0> : tensor<f64>
+  %a = onnx.Constant dense<0.1> : tensor<f64>
+  %0 = onnx.Exp(%x) : (tensor<2xf64>) -> tensor<2xf64>
+  %1 = onnx.Add(%0, %one) : (tensor<2xf64>, tensor<f64>) -> tensor<2xf64>
+  %2 = onnx.Log(%1) : (tensor<2xf64>) -> tensor<2xf64>
+  %3 = onnx.Mul(%x, %a) : (tensor<2xf64>, tensor<f64>) -> tensor<2xf64>
+  %4 = onnx.Max(%x, %3) : (tensor<2xf64>, tensor<2xf64>) -> tensor<2xf64>
+  "test.op"(%2, %4) : (tensor<2xf64>, tensor<2xf64>) -> ()
+  func.return
+}

@@ -41,8 +41,9 @@ class OnnxFoldConvBnPass(RulePass):
 
     Left alone: a product that has a second user or is an output; weights, bias or statistics that are computed;
     training mode; BatchNormalization before a convolution that pads, since zeros are padded and not the shift; a
-    variance that makes the factor infinite; what is quantised afterwards (`ge.passes.onnx.quantised`). Weights that
-    others use are copied, never changed. (Weights behind an Identity are constants after `eliminate-identity`.)
+    variance that makes the factor infinite; filters that would be too small for their type; what is quantised
+    afterwards (`ge.passes.onnx.quantised`). Weights that others use are copied, never changed. (Weights behind an
+    Identity are constants after `eliminate-identity`.)
     """
 
     name = "onnx-fold-conv-bn"
@@ -71,7 +72,7 @@ def fold_batch_norm(op: OnnxOp, rule: str) -> bool:
     3. the convolution has a second user, gives an output of the model, or lies in another graph;
     4. weights, bias or statistics that are not constant, or of a type that is not float16, float32 or float64;
     5. normalisation in training mode, which takes the statistics of the batch;
-    6. a scale that is not finite, and weights that would not be in their type.
+    6. a scale that is not finite, and weights that would not be in their type, or too small for its digits.
 
     A Relu after it stays a Relu, since ONNX has no other form. Weights that are shared are copied, never changed.
     """
@@ -90,6 +91,9 @@ def fold_batch_norm(op: OnnxOp, rule: str) -> bool:
         new_bias = round_to_type(shift if bias is None else shift + factor * bias.astype(np.float64), weights.dtype)
     if not (np.isfinite(new_weights).all() and np.isfinite(new_bias).all()):
         report.missed(rule, norm, "the folded weights are not finite")
+        return False
+    if _loses_digits(op, weights, factor):
+        report.missed(rule, norm, "the folded weights are too small for their type")
         return False
     _replace(op, norm, new_weights, new_bias)
     report.fused(rule, f"Fuse {op.op_type}({len(factor)}) + BatchNorm -> {op.op_type}", norm)
@@ -148,6 +152,16 @@ def _scaled_filters(op: OnnxOp, weights: Array, factor: Vector) -> Array:
         return round_to_type(weights.astype(np.float64) * scale, weights.dtype)
     scaled = np.empty(weights.shape, weights.dtype)
     return np.multiply(weights, scale, out=scaled, dtype=np.float64, casting="same_kind")  # a few elements at a time
+
+
+def _loses_digits(op: OnnxOp, weights: Array, factor: Vector) -> bool:
+    """Whether a filter, multiplied by its factor, lies below the normal numbers of its type, where digits get lost."""
+    groups = 1 if op.op_type == "Conv" else op.attribute("group")
+    grouped = weights.reshape(groups, weights.shape[0] // groups, *weights.shape[1:])
+    filters = 1 if op.op_type == "Conv" else 2
+    others = tuple(axis for axis in range(1, grouped.ndim) if axis != filters)
+    largest = np.abs(grouped).max(axis=others, initial=0).reshape(-1) * np.abs(factor)
+    return bool(((largest > 0) & (largest < np.finfo(weights.dtype).tiny)).any())
 
 
 def _replace(op: OnnxOp, norm: OnnxOp, weights: Array, bias: Array) -> None:

@@ -28,6 +28,10 @@ LAST_TWO, LENGTH_LAST = [0, 1, 3, 2], [0, 2, 3, 1]
 """The orders that make the transposed key of [batch, heads, length, size], and of [batch, length, heads, size]."""
 
 
+_SMALLEST = 1e-30
+"""A scale that is smaller may be rounded to nothing on the way: it is a float32, and some runtimes take its root."""
+
+
 @dataclass(frozen=True)
 class RecogniseAttentionPass(RulePass):
     """Recognise scaled dot-product attention: softmax(q · kᵀ · scale + mask) · v.
@@ -45,9 +49,9 @@ class RecogniseAttentionPass(RulePass):
     Left alone: unknown sizes, since operands could be broadcast; other element types than float32, in which the
     operator rounds at other places; a mask that is not of the size of the scores in its last two axes, which the
     operator would pad and not broadcast; a mask of which nothing is known, or that may be -inf in a whole row; a
-    softmax over another axis; a scale that is not constant, not positive, or of several elements; scores or
-    probabilities that something else uses; empty results in another shape; what is quantised afterwards
-    (`ge.passes.onnx.quantised`).
+    softmax over another axis; a scale that is not constant, not positive, out of the range of float32, or of several
+    elements; scores or probabilities that something else uses; empty results in another shape; what is quantised
+    afterwards (`ge.passes.onnx.quantised`).
     """
 
     name = "recognise-attention"
@@ -105,7 +109,7 @@ def attention(op: OnnxOp) -> bool:
     if transpose is None or perm not in (LAST_TWO, LENGTH_LAST):
         return False
     key = match.unscaled(transpose.operands[0])
-    if not _has_heads(key):
+    if not _has_heads(key) or not _SMALLEST <= match.scale <= 1 / _SMALLEST:
         return False
     shape = _sizes(key) if perm == LAST_TWO else tuple(_sizes(key)[axis] for axis in HEADS_FIRST)
     if _sizes(query)[:2] != shape[:2] or shape[:3] != _sizes(value)[:3]:

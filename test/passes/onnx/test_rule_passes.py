@@ -205,6 +205,68 @@ def test_pads_are_attributes() -> None:
     assert check(m, "fuse-pad") == {"Conv": 1, "AveragePool": 1, "MaxPool": 2, "Relu": 1}
 
 
+def test_a_maximum_that_rounds_up_keeps_its_windows() -> None:
+    """A window that begins in the padding of the operator itself is left out, one in what a Pad adds is not."""
+    m = ModelBuilder(opset=21)
+    x = m.node("Pad", m.input("x", 1, 1, "n"), m.constant([0, 0, 0, 0, 0, 2], np.int64), m.constant(-np.inf))
+    m.output(m.node("MaxPool", x, kernel_shape=[3], strides=[2], ceil_mode=1))
+    feeds = {"x": np.ones((1, 1, 4), np.float32)}
+    assert check(m, "infer-shapes", "fuse-pad", feeds=feeds) == {"Pad": 1, "MaxPool": 1}
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize("small", [1e-6, 1.0])
+def test_folded_filters_keep_their_digits(small: float, transposed: bool) -> None:
+    """One filter of four would be of numbers that float16 has few digits for."""
+    m = ModelBuilder(opset=21)
+    x = m.input("x", 1, 2, 5, 5, dtype=TensorProto.FLOAT16)
+    shape, op_type = ((2, 2, 3, 3), "ConvTranspose") if transposed else ((4, 1, 3, 3), "Conv")
+    y = m.node(op_type, x, m.constant(m.random.standard_normal(shape), np.float16), group=2)
+    scale = m.constant([1, 1, small, 1], np.float16)
+    zero, one = m.constant(np.zeros(4), np.float16), m.constant(np.ones(4), np.float16)
+    m.output(m.node("BatchNormalization", y, scale, zero, zero, one))
+    model = m.build()
+    module = import_model(model)
+    run_pass(module, "onnx-fold-conv-bn")
+    left = [node.op_type for node in export_model(module).graph.node if node.op_type != "Constant"]
+    assert left == ([op_type] if small == 1 else [op_type, "BatchNormalization"])
+
+
+def test_float64_gets_no_operator_that_runtimes_lack() -> None:
+    m = ModelBuilder(opset=24)
+    x = m.input("x", 3, 4, dtype=TensorProto.DOUBLE)
+    one, tenth = m.constant(1.0, np.float64), m.constant(0.1, np.float64)
+    m.output(
+        m.node("Log", m.node("Add", m.node("Exp", x), one)),
+        m.node("Div", x, m.node("Add", m.node("Abs", x), one)),
+        m.node("Max", x, m.node("Mul", x, tenth)),
+        m.node("Sub", m.node("Relu", x), m.node("Mul", m.node("Relu", m.node("Neg", x)), tenth)),
+        m.node("Clip", m.node("Add", m.node("Mul", x, tenth), one), m.constant(0.0, np.float64), one),
+        m.node("Mul", x, m.node("Sigmoid", x)),
+        m.node("Mul", m.node("MatMul", x, m.node("Transpose", x, perm=[1, 0])), m.constant(1e300, np.float64)),
+    )
+    recognise = ("recognise-swish", "recognise-hard-swish", "onnx-recognise-activations", "fuse-matmul-add")
+    assert check(m, "infer-shapes", *recognise)["Swish"] == 1
+
+
+def test_integers_are_multiplied_by_the_operator_that_runtimes_have() -> None:
+    m = ModelBuilder(opset=21)
+    x = m.input("x", 3, 4, dtype=TensorProto.INT32)
+    m.output(m.node("MatMul", x, m.node("Transpose", x, perm=[1, 0])))
+    assert check(m, "infer-shapes", "fuse-matmul-add") == {"MatMul": 1, "Transpose": 1}
+
+
+@pytest.mark.parametrize("factor", [1e-25, 0.5])
+def test_a_scale_of_attention_that_is_no_float32(factor: float) -> None:
+    m = ModelBuilder(opset=24)
+    q, k, v = (m.input(name, 1, 2, 3, 4) for name in "qkv")
+    scale = m.constant(factor)
+    q = m.node("Mul", m.node("Mul", q, scale), scale)
+    scores = m.node("MatMul", q, m.node("Transpose", k, perm=[0, 1, 3, 2]))
+    m.output(m.node("MatMul", m.node("Softmax", scores, axis=-1), v))
+    assert check(m, "infer-shapes", "recognise-attention")["Attention"] == (factor == 0.5)
+
+
 def linear_chain(m: ModelBuilder) -> None:
     """Products that follow each other and stand side by side."""
     x = m.input("x", 2, 4, 6, 6)

@@ -2,11 +2,11 @@
 
 // before a convolution, after a Gemm and after a MatMul
 // CHECK-LABEL: func.func @folded
-// CHECK-NEXT:    %[[A:.*]] = onnx.Constant dense<{{\[\[}}{{\[\[}}5.000000e-01]], {{\[\[}}2.000000e+00]]]]> : tensor<1x2x1x1xf32>
 // CHECK-NEXT:    %[[B:.*]] = onnx.Constant dense<[-7.500000e+00]> : tensor<1xf32>
+// CHECK-NEXT:    %[[A:.*]] = onnx.Constant dense<{{\[\[}}{{\[\[}}5.000000e-01]], {{\[\[}}2.000000e+00]]]]> : tensor<1x2x1x1xf32>
 // CHECK-NEXT:    %[[C:.*]] = onnx.Conv(%x, %[[A]], %[[B]])
-// CHECK-NEXT:    %[[D:.*]] = onnx.Constant dense<{{\[\[}}5.000000e-01, 1.000000e+00], [6.000000e+00, 8.000000e+00]]> : tensor<2x2xf32>
 // CHECK-NEXT:    %[[E:.*]] = onnx.Constant dense<[2.000000e+00, 0.000000e+00]> : tensor<2xf32>
+// CHECK-NEXT:    %[[D:.*]] = onnx.Constant dense<{{\[\[}}5.000000e-01, 1.000000e+00], [6.000000e+00, 8.000000e+00]]> : tensor<2x2xf32>
 // CHECK-NEXT:    %[[F:.*]] = onnx.Gemm(%a, %[[D]], %[[E]]) {transB = 1}
 // CHECK-NEXT:    %[[G:.*]] = onnx.Constant dense<{{\[\[}}5.000000e-01, 4.000000e+00], [1.500000e+00, 8.000000e+00]]> : tensor<2x2xf32>
 // CHECK-NEXT:    %[[H:.*]] = onnx.Constant dense<[5.000000e-01, -8.000000e+00]> : tensor<2xf32>

@@ -24,7 +24,7 @@ from ge.ir.locations import fused_loc
 from ge.ir.rewrite_log import current_log, fused, logger, missed
 from ge.ir.rewriting import erase_if_unused, may_stand_for, substitute
 from ge.rules.functions import ELEMENT_TYPES, INTEGERS, Data, TypedData, dtype
-from ge.rules.result_types import result_types
+from ge.rules.result_types import BROADCAST, result_types
 from ge.rules.runtime import rounded
 
 VALUES = (OpResult, BlockArgument)
@@ -179,9 +179,25 @@ class Build:
         """
         is_new = value.owner in self.ops
         if value.type is old.type or value.type == old.type:
-            return value if is_new or (ranked(old.type) is not None and may_stand_for(value, old)) else None
+            fits = not self._may_narrow(old) if is_new else ranked(old.type) is not None and may_stand_for(value, old)
+            return value if fits else None
         merged = merged_type(value.type, old.type) if is_new else None
         return None if merged is None else Rewriter.replace_value_with_new_type(value, merged)
+
+    def _may_narrow(self, old: SSAValue) -> bool:
+        """Whether the replacement may have fewer dimensions than the result, whose rank is not known.
+
+        ``x + [[1]]`` has two dimensions at least, whatever `x` has.
+        """
+        return ranked(old.type) is None and _constant_rank(self.matched) > _constant_rank(self.ops)
+
+
+def _constant_rank(ops: Iterable[Operation]) -> int:
+    """The largest rank of the constants that operations broadcast to the shape of their results."""
+    users = [op for op in ops if isinstance(op, OnnxOp) and op.op_type in BROADCAST]
+    constants = [operand for op in users for operand in op.operands if isinstance(operand.owner, Constant)]
+    types = [type for constant in constants if (type := ranked(constant)) is not None]
+    return max((type.get_num_dims() for type in types), default=0)
 
 
 def _parameter(operator: Operator, position: int) -> Parameter:

@@ -30,7 +30,7 @@ Shrink Sigmoid Sign Sin Sinh Softmax Softplus Softsign Sqrt Swish Tan Tanh Thres
 _LIKE_FIRST = frozenset(_WORDS.split())
 """Operators whose first result has the shape of their first input."""
 
-_BROADCAST = frozenset(
+BROADCAST = frozenset(
     [
         "Add",
         "And",
@@ -78,11 +78,11 @@ _TypeRule: TypeAlias = "Callable[[Sequence[SSAValue | None]], Attribute | None]"
 
 def _type_rule(operator: Operator) -> _TypeRule | None:
     """The fast answer for an operator of the lists above."""
-    if operator.name not in _LIKE_FIRST | _BROADCAST:
+    if operator.name not in _LIKE_FIRST | BROADCAST:
         return None
     result, types = operator.outputs[0].type, [each.type for each in operator.inputs]
     source = None if operator.constraints.get(result, result) == "bool" else types.index(result)
-    if operator.name in _BROADCAST:
+    if operator.name in BROADCAST:
         return partial(_type_of_broadcast, source)
     return _type_of_first if source == 0 else partial(_shape_of_first, source)
 

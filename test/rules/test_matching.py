@@ -43,6 +43,25 @@ def test_results_inside_may_have_no_other_user() -> None:
     assert rewritten(shared, body) == "Sigmoid Swish"
 
 
+@pytest.mark.parametrize(
+    ("one", "number", "found"),
+    [
+        ("1.0", "tensor<f32>", "Softplus"),
+        ("[1.0]", "tensor<1xf32>", "Constant Exp Add Log"),
+        ("[[[1.0]]]", "tensor<1x1x1xf32>", "Constant Exp Add Log"),
+    ],
+)
+def test_of_unknown_rank_no_constant_is_lost_that_could_widen_the_result(one: str, number: str, found: str) -> None:
+    rules = "rule r\nmatch\n    y = Log(Add(Exp(x), 1))\nrewrite\n    y = Softplus(x)\n"
+    t = "tensor<*xf32>"
+    body = (
+        f"%c = onnx.Constant dense<{one}> : {number}\n%e = onnx.Exp(%x) : ({t}) -> {t}\n"
+        f"%a = onnx.Add(%e, %c) : ({t}, {number}) -> {t}\n%y = onnx.Log(%a) : ({t}) -> {t}\n"
+        f'"test.op"(%y) : ({t}) -> ()'
+    )
+    assert rewritten(rules, body, f"%x: {t}") == found
+
+
 def test_attributes_that_are_not_named_have_their_defaults() -> None:
     rules = "rule r\nmatch\n    y = Softmax(x)\nrewrite\n    y = Relu(x)\n"
     assert rewritten(rules, f"%y = onnx.Softmax(%x) : {UNARY}\n{USE}") == "Relu"

@@ -11,7 +11,7 @@ import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -348,6 +348,16 @@ def gather_elements(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     return np.take_along_axis(data[part], indices, axis)
 
 
+def one_hot(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """One of two values, without arithmetic on them: the reference adds their difference, NaN if one is infinite."""
+    indices: Array = inputs[0].astype(np.int64)
+    depth, (off, on) = int(inputs[1].reshape(())), inputs[2]
+    axis = op.attribute("axis") % (indices.ndim + 1)
+    positions = np.arange(depth).reshape([-1 if each == axis else 1 for each in range(indices.ndim + 1)])
+    chosen: Array = np.expand_dims(np.where(indices < 0, indices + depth, indices), axis)
+    return cast(Array, np.where(chosen == positions, on, off))
+
+
 def flatten(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     """Two dimensions: the product of those before `axis`, and of the others; also where one of them is 0."""
     x = inputs[0]
@@ -387,6 +397,7 @@ KERNELS: Mapping[str, Kernel] = {
     "MatMulInteger": matmul_integer,
     "MaxPool": max_pool,
     "NonMaxSuppression": non_max_suppression,
+    "OneHot": one_hot,
     "QLinearConv": qlinear_conv,
     "QuantizeLinear": quantize_linear,
     "Resize": resize,

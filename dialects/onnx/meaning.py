@@ -144,7 +144,7 @@ def _run_plain(op: OnnxOp, inputs: Sequence[Value]) -> Sequence[Value]:
 
 _SUMS = frozenset(
     (
-        *("CumSum", "Einsum", "GRU", "InstanceNormalization", "LSTM", "LayerNormalization", "LpPool", "RNN"),
+        *("CumSum", "Einsum", "GRU", "Gelu", "InstanceNormalization", "LSTM", "LayerNormalization", "LpPool", "RNN"),
         *("RMSNormalization", "ReduceL1", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "ReduceSum"),
         "ReduceSumSquare",
     )

@@ -58,7 +58,7 @@ class ConstantFoldPass(ModulePass):
     `max_bytes`; `DequantizeLinear` of the weights of a product of which the other operand is dequantised, too, which is
     a product of 8-bit integers then; operations that fail, which will do so at run time when they are reached;
     operations of which runtimes differ (`settled`): an integer division by zero, a cast of a float to an integer that
-    does not hold it, the maximum of numbers and NaN.
+    does not hold it, the maximum of numbers and NaN, a quantisation of NaN.
     """
 
     name = "constant-fold"

@@ -135,6 +135,19 @@ def test_lp_normalization(axis: int, p: int) -> None:
     assert_close(run_module(import_model(model), {"x0": x}), run_reference(model, {"x0": x}), F32)
 
 
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+@pytest.mark.parametrize("values", [[-np.inf, 0.5], [1e10, 1e-3]])
+def test_one_hot(axis: int, values: list[float]) -> None:
+    inputs = {"i": np.array([[0, 3], [-1, 9]]), "d": np.array([4]), "v": np.array(values, np.float32)}
+    types = {name: helper.np_dtype_to_tensor_dtype(value.dtype) for name, value in inputs.items()}
+    infos = [helper.make_tensor_value_info(name, types[name], value.shape) for name, value in inputs.items()]
+    node = helper.make_node("OneHot", list(inputs), ["y"], axis=axis)
+    graph = helper.make_graph([node], "g", infos, [helper.make_empty_tensor_value_info("y")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    got = run_module(import_model(model), inputs)["y"]
+    np.testing.assert_array_equal(got, run_reference(model, inputs)["y"])
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16])
 @pytest.mark.parametrize(("parts", "axis"), [((), 1), ((1,), 0), ((3,), 1), ((2,), -2)])
 @pytest.mark.parametrize("has_zero", [False, True])
@@ -177,6 +190,7 @@ def test_every_kernel_is_tested() -> None:
         "ConstantOfShape",
         "DequantizeLinear",
         "LpNormalization",
+        "OneHot",
         "QuantizeLinear",
         "GatherElements",
         "ConvInteger",

@@ -142,3 +142,31 @@ def test_need_52_large_splats_stay_small() -> None:
     want = run_reference(model, feeds)
     for name, value in run_reference(exported, feeds).items():
         np.testing.assert_array_equal(value, want[name])
+
+
+def test_what_runtimes_do_otherwise() -> None:
+    """NaN in a quantisation, infinities that meet an absent bound or zero, averages and powers of integers, nothing."""
+    odd, one = np.array([[1.5, np.inf, -np.inf, np.nan]], np.float32), np.array(1, np.float32)
+    scales = np.array([1, 1.5], np.float32)
+    empty = np.zeros(0, np.float32)
+    nodes: list[tuple[str, list[Array], dict[str, Any]]] = [
+        ("QuantizeLinear", [odd, one, np.array(0, np.int8)], {}),
+        ("DynamicQuantizeLinear", [odd], {"outputs": 3}),
+        ("Clip", [odd[:, :3], one], {}),
+        ("Clip", [odd, one, np.array(np.nan, np.float32)], {}),
+        ("PRelu", [np.zeros((1, 4), np.float32), odd], {}),
+        ("Resize", [odd, empty, scales], {"mode": "linear"}),
+        ("Resize", [np.array([[3, -4]], np.int32), empty, scales], {"mode": "linear"}),
+        ("Pow", [np.array([2**62 + 1, 3]), np.array([1, 2])], {}),
+        ("ReduceLogSumExp", [np.array([-np.inf, -np.inf], np.float32)], {}),
+        ("Range", [one, -one, odd[0, 2]], {}),
+        ("ScatterElements", [odd, np.array([[3]]), np.array([[1]], np.float32)], {"axis": 1, "reduction": "max"}),
+    ]
+    assert check_folding(nodes) == [op_type for op_type, _, _ in nodes]
+    settled: list[tuple[str, list[Array], dict[str, Any]]] = [
+        ("QuantizeLinear", [odd[:, :3] * 1e10, one, np.array(0, np.int8)], {}),
+        ("Clip", [odd[:, :3], -one, one], {}),
+        ("Resize", [odd, empty, scales], {"mode": "nearest"}),
+        ("Pow", [np.array([7, 3]), np.array([1, 2])], {}),
+    ]
+    assert check_folding(settled) == []

@@ -42,7 +42,8 @@ from ge.ir.parser import parse_module
 from ge.ir.printer import GePrinter
 from ge.targets.onnx.exporter import export_model
 from ge.targets.onnx.importer import import_model
-from ge.tools.compilation import ASSIGN, FUSE, LOWER, OPTIMISE, CompileOptions, run_stage
+from ge.tools.compilation import ASSIGN, FUSE, LOWER, OPTIMISE, run_stage
+from ge.tools.compile_options import CompileOptions
 from ge.tools.example import model_folder
 
 SECONDS = 60

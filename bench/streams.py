@@ -26,7 +26,8 @@ from ge.targets.ascend.om.writer import model_bytes
 from ge.targets.ascend.runtime.model import Model
 from ge.targets.ascend.soc import load_soc
 from ge.tools.arrays import InputInfo, random_inputs
-from ge.tools.compilation import CompileOptions, StreamOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions, StreamOptions
 from ge.tools.report import stream_facts
 
 PAGE = ROOT / "docs" / "streams-results.md"

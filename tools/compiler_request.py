@@ -14,7 +14,8 @@ from ge.passes.graph.plan_memory import check_planner
 from ge.passes.graph.select_implementation import FAST, check_types
 from ge.passes.pipelines import DEFAULT_LEVEL, parse_level
 from ge.rules import load_rules
-from ge.tools.compilation import NO_FUSION, CompileOptions, MemoryOptions, StreamOptions
+from ge.tools.compilation import NO_FUSION
+from ge.tools.compile_options import CompileOptions, MemoryOptions, StreamOptions
 from ge.tools.gears import shapes_of_gear
 from ge.tools.memory_config import MemoryConfig, read_memory_config
 from ge.tools.rule_names import rules_asked_for

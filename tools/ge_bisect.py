@@ -31,7 +31,8 @@ from ge.ir.verifier import verify_module
 from ge.tools import cli
 from ge.tools.agreement import MAX_RELATIVE, MIN_COSINE, Agreement, compare
 from ge.tools.arrays import random_inputs, read_inputs
-from ge.tools.compilation import STAGES, CompileOptions, stage_passes
+from ge.tools.compilation import STAGES, stage_passes
+from ge.tools.compile_options import CompileOptions
 from ge.tools.execute import Executable, executable
 from ge.tools.ge_run import run_reference
 from ge.tools.pipeline import PassRunner, make_pass, parse_pipeline, split_pass_flags

@@ -33,7 +33,8 @@ from ge.targets.onnx.importer import import_model
 from ge.tools import cli
 from ge.tools.agreement import Agreement, compare
 from ge.tools.arrays import InputInfo, random_inputs
-from ge.tools.compilation import STAGES, CompileOptions, compile_model, import_with_interface, stage_passes
+from ge.tools.compilation import STAGES, compile_model, import_with_interface, stage_passes
+from ge.tools.compile_options import CompileOptions
 from ge.tools.compiler_options import GROUPS, OPTIONS, USAGE
 from ge.tools.compiler_request import compile_options, explained, output_file, report_form
 from ge.tools.console import print_table

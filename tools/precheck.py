@@ -31,7 +31,8 @@ from ge.targets.onnx.graph_importer import graph_inputs
 from ge.targets.onnx.input_shapes import describe, fix_input_shapes
 from ge.targets.onnx.model_file import ModelFile, open_model
 from ge.targets.onnx.opsets import check_node, domain_versions
-from ge.tools.compilation import FUSE, STAGES, CompileOptions, import_static, run_stage
+from ge.tools.compilation import FUSE, STAGES, import_static, run_stage
+from ge.tools.compile_options import CompileOptions
 from ge.tools.operator_log import host_reasons
 
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from ge.targets.ascend.runtime.statistics import RunStatistics, TaskRun
 from ge.tools.agreement import Agreement
-from ge.tools.compilation import Compilation, MemoryOptions, Program
+from ge.tools.compilation import Compilation, Program
+from ge.tools.compile_options import MemoryOptions
 from ge.tools.console import change, megabytes, print_facts, print_table
 from ge.tools.custom_costs import custom_costs
 

@@ -34,7 +34,8 @@ from bench.models import SHAPES, feeds
 from ge.ir.errors import GeError
 from ge.targets.ascend.om.writer import model_bytes
 from ge.tools.agreement import Agreement, compare
-from ge.tools.compilation import ASSIGN, FUSE, CompileOptions, Stage, compile_model
+from ge.tools.compilation import ASSIGN, FUSE, Stage, compile_model
+from ge.tools.compile_options import CompileOptions
 from ge.tools.execute import OmExecutable, executable
 from ge.tools.reference import run_onnx
 

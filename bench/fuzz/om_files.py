@@ -42,7 +42,8 @@ from ge.targets.ascend.om.writer import model_bytes, write_module
 from ge.targets.onnx.importer import import_model
 from ge.targets.onnx.model_writer import ModelWriter
 from ge.tools.arrays import InputInfo, random_inputs
-from ge.tools.compilation import GROUP, STAGES, CompileOptions, run_stage
+from ge.tools.compilation import GROUP, STAGES, run_stage
+from ge.tools.compile_options import CompileOptions
 from ge.tools.om_difference import differences
 from ge.tools.om_extract import device_model
 from ge.tools.om_inspection import om_facts

@@ -23,7 +23,8 @@ from ge.targets.ascend.om.reader import read_model
 from ge.targets.ascend.om.writer import model_bytes
 from ge.targets.onnx.exporter import export_model
 from ge.targets.onnx.importer import import_model
-from ge.tools.compilation import STAGES, CompileOptions, run_stage
+from ge.tools.compilation import STAGES, run_stage
+from ge.tools.compile_options import CompileOptions
 
 _MAX_SEED_BYTES = 20_000
 """Larger models of the standard's tests take long, and show nothing that small ones do not."""

@@ -36,10 +36,10 @@ from ge.tools.compilation import (
     STAGES,
     TILE,
     WRITE,
-    CompileOptions,
     Stage,
     run_stage,
 )
+from ge.tools.compile_options import CompileOptions
 from ge.tools.execute import executable
 
 _WEIGHTS = "model.weights"

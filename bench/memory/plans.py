@@ -24,18 +24,8 @@ from ge.maths.ordering import lifetimes, place_lifetimes, places
 from ge.maths.placement import Lifetimes, search
 from ge.passes.graph.plan_memory import plan_memory
 from ge.passes.graph.program_work import ProgramWork, program_work
-from ge.tools.compilation import (
-    ASSIGN,
-    FUSE,
-    GROUP,
-    LOWER,
-    OPTIMISE,
-    PROGRAM,
-    TILE,
-    CompileOptions,
-    import_static,
-    run_stage,
-)
+from ge.tools.compilation import ASSIGN, FUSE, GROUP, LOWER, OPTIMISE, PROGRAM, TILE, import_static, run_stage
+from ge.tools.compile_options import CompileOptions
 
 STAGES = (OPTIMISE, LOWER, FUSE, ASSIGN, GROUP, TILE)
 """What comes before the device program is ordered and planned."""

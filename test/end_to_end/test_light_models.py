@@ -16,7 +16,8 @@ import pytest
 from ge import Runtime
 from ge.targets.ascend.om.writer import model_bytes
 from ge.tools.agreement import compare
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 from ge.tools.example import model_folder
 
 NAMES = sorted(path.stem for path in model_folder().glob("light_*.onnx"))

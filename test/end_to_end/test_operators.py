@@ -19,7 +19,8 @@ from ge.targets.ascend.om.reader import read_module
 from ge.targets.ascend.om.writer import model_bytes
 from ge.targets.ascend.runtime import Runtime
 from ge.tools.agreement import compare
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 
 CASES = """
     add_bcast attention_3d_expanded averagepool_2d_ceil basic_conv_with_padding batchnorm_epsilon

@@ -15,7 +15,8 @@ from ge.dialects.om import OperatorOp
 from ge.targets.ascend.om.writer import model_bytes
 from ge.tools import ge_om
 from ge.tools.agreement import compare
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 from ge.tools.reference import run_onnx
 
 WIDTH, HEADS, LENGTH = 64, 2, 24

@@ -25,7 +25,8 @@ from ge.ir.registry import PASSES
 from ge.ir.rewriting import check_legal
 from ge.targets.onnx.importer import import_model
 from ge.tools import ge_bisect
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 
 Array = NDArray[Any]
 

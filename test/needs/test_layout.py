@@ -26,7 +26,8 @@ from ge.targets.ascend.runtime import Runtime
 from ge.targets.onnx.importer import import_model
 from ge.tools import ge_compiler
 from ge.tools.agreement import compare
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 
 DEVICE = ["assign-precision", "merge-host", "propagate-layout"]
 

@@ -27,7 +27,8 @@ from ge.targets.ascend.om.writer import model_bytes
 from ge.targets.ascend.runtime import Runtime
 from ge.targets.onnx.importer import import_model
 from ge.tools import ge_compiler
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 from ge.tools.pipeline import PassRunner, parse_pipeline
 
 Array = NDArray[Any]

@@ -15,7 +15,7 @@ from ge.ir.errors import GeError
 from ge.ir.parser import parse_module
 from ge.ir.registry import registry
 from ge.tools import ge_compiler
-from ge.tools.compilation import CompileOptions
+from ge.tools.compile_options import CompileOptions
 from ge.tools.options import ATC_OPTIONS
 from ge.tools.pipeline import parse_pipeline, pipeline_text
 

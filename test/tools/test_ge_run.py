@@ -20,7 +20,8 @@ from ge.targets.ascend.runtime.inputs import Inputs
 from ge.targets.onnx.importer import import_model
 from ge.tools import ge_opt, ge_run
 from ge.tools.arrays import write_outputs
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 
 X = np.linspace(-1, 1, 192, dtype=np.float32).reshape(1, 3, 8, 8)
 

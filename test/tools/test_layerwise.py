@@ -17,7 +17,8 @@ from ge.ir.errors import GeError
 from ge.targets.ascend.om.writer import write_module
 from ge.tools import ge_run, reference
 from ge.tools.agreement import Tolerance
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 from ge.tools.execute import OmExecutable
 from ge.tools.layerwise import Layer, LayerReport, compare_layers, first_diverging
 from ge.tools.reference import run_nodes

@@ -15,7 +15,7 @@ from onnx_models import ModelBuilder
 from ge.dialects.onnx.shapes.input_shapes import parse_input_shapes
 from ge.ir.errors import GeError
 from ge.tools import ge_compiler
-from ge.tools.compilation import CompileOptions
+from ge.tools.compile_options import CompileOptions
 from ge.tools.precheck import Finding, Precheck, precheck
 
 

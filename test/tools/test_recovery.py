@@ -21,7 +21,8 @@ from ge.ir.registry import registry
 from ge.ir.rewrite_log import observe
 from ge.ir.rewriting import RewriteRule, replace, rewrite_rule
 from ge.ir.rule_pass import RulePass
-from ge.tools.compilation import OPTIMISE, CompileOptions, import_static, run_stage
+from ge.tools.compilation import OPTIMISE, import_static, run_stage
+from ge.tools.compile_options import CompileOptions
 from ge.tools.fusion_report import ModuleWatcher
 
 

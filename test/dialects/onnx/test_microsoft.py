@@ -17,7 +17,7 @@ from ge.dialects.onnx.meaning import run_module
 from ge.dialects.onnx.microsoft import DOMAIN, MEANINGS
 from ge.ir.errors import GeError
 from ge.targets.onnx.importer import import_model
-from ge.tools.compilation import CompileOptions
+from ge.tools.compile_options import CompileOptions
 from ge.tools.precheck import precheck
 
 

@@ -26,7 +26,8 @@ from ge.lowering.graph_to_onnx import ConvertGraphToOnnxPass
 from ge.maths.layouts import storage_shape
 from ge.targets.onnx.exporter import export_model
 from ge.targets.onnx.importer import import_model
-from ge.tools.compilation import GROUP, STAGES, CompileOptions, run_stage
+from ge.tools.compilation import GROUP, STAGES, run_stage
+from ge.tools.compile_options import CompileOptions
 from ge.tools.reference import run_onnx
 
 

@@ -17,7 +17,8 @@ from ge import Runtime
 from ge.dialects.graph import HostOp, Pool2DOp, ReduceOp
 from ge.dialects.graph.meaning import run_module
 from ge.targets.ascend.om.writer import model_bytes
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 
 DEVICE = ["assign-precision", "merge-host", "propagate-layout", "convert-graph-to-tile"]
 

@@ -14,7 +14,8 @@ from ge.dialects.graph import BinaryKind, BinaryOp, HostOp
 from ge.dialects.graph.meaning import run_module
 from ge.targets.ascend.om.writer import model_bytes
 from ge.targets.ascend.runtime import Runtime
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 
 EPSILON = 1e-12
 

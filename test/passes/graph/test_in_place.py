@@ -23,7 +23,8 @@ from ge.ir.errors import GeError
 from ge.passes.graph.check_memory import check_memory
 from ge.passes.graph.plan_memory import PlanMemoryPass, plan_memory
 from ge.targets.ascend.om.writer import model_bytes
-from ge.tools.compilation import PLAN, STAGES, WRITE, CompileOptions, import_static, run_stage
+from ge.tools.compilation import PLAN, STAGES, WRITE, import_static, run_stage
+from ge.tools.compile_options import CompileOptions
 from ge.tools.memory_picture import rectangles
 
 

@@ -23,7 +23,8 @@ from ge.passes.graph.order_launches import OrderLaunchesPass
 from ge.passes.graph.plan_memory import PlanMemoryPass
 from ge.passes.graph.program_time import program_time
 from ge.targets.ascend.soc import load_soc
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -21,7 +21,8 @@ from ge.passes.graph.assign_precision import AssignPrecisionPass
 from ge.passes.graph.keep import read_keep_file
 from ge.passes.graph.report import collect
 from ge.targets.ascend.om.writer import model_bytes
-from ge.tools.compilation import ASSIGN, CompileOptions, compile_model, stage_passes
+from ge.tools.compilation import ASSIGN, compile_model, stage_passes
+from ge.tools.compile_options import CompileOptions
 from ge.tools.ge_compiler import compile_options
 
 DEVICE = ["merge-host", "propagate-layout", "autofuse", "convert-graph-to-tile"]

@@ -14,7 +14,8 @@ import onnx
 from onnx_models import Array, ModelBuilder, run_reference
 
 from ge.ir.rewrite_log import Switches, observe
-from ge.tools.compilation import ASSIGN, FUSE, NO_FUSION, STAGES, CompileOptions, import_static, run_stage
+from ge.tools.compilation import ASSIGN, FUSE, NO_FUSION, STAGES, import_static, run_stage
+from ge.tools.compile_options import CompileOptions
 from ge.tools.execute import executable
 
 

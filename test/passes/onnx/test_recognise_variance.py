@@ -15,7 +15,8 @@ from ge.ir.registry import context, registry
 from ge.ir.verifier import verify_module
 from ge.targets.ascend.om.writer import model_bytes
 from ge.targets.onnx.importer import import_model
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 from ge.tools.pipeline import PassRunner, parse_pipeline
 
 

@@ -20,7 +20,8 @@ from ge.targets.ascend.om.writer import model_bytes
 from ge.targets.ascend.runtime.model import Session
 from ge.targets.ascend.runtime.statistics import TaskRun
 from ge.targets.ascend.simulator import blas
-from ge.tools.compilation import CompileOptions, compile_model
+from ge.tools.compilation import compile_model
+from ge.tools.compile_options import CompileOptions
 
 Array = np.ndarray[Any, np.dtype[Any]]
 

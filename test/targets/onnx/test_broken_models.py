@@ -11,7 +11,8 @@ from onnx import AttributeProto, ModelProto, TensorProto, parser
 from ge.ir.errors import GeError
 from ge.targets.onnx.importer import import_model
 from ge.tools.cli import describe
-from ge.tools.compilation import LOWER, OPTIMISE, CompileOptions, import_static, run_stage
+from ge.tools.compilation import LOWER, OPTIMISE, import_static, run_stage
+from ge.tools.compile_options import CompileOptions
 
 
 def model(body: str, inputs: str = "float[2, 3] x", outputs: str = "float[a, b] y", opset: int = 17) -> ModelProto:

@@ -231,74 +231,57 @@ class IntegerMatmulOp(IntegerOp):
         _check_number(self.zero_point.value.data, tensor(self.y).element_type, "the zero point")
 
 
+class QuantisationOp(IntegerOp):
+    """A conversion between numbers and the integers of 8 bits that stand for them: `x = (y - zero_point) · scale`."""
+
+    x = operand_def(TensorType)
+    y = result_def(TensorType)
+    scale = prop_def(Scale)
+    zero_point = prop_def(Int, default_value=ZERO)
+
+    traits = traits_def(Pure())
+
+    assembly_format = "$x `scale` $scale (`zero_point` $zero_point^)? attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, x: SSAValue | Operation, element_type: Attribute, scale: float, zero_point: int = 0) -> None:
+        x = SSAValue.get(x)
+        super().__init__(
+            operands=[x],
+            properties={"scale": _scale_attr(scale), "zero_point": int_attr(zero_point)},
+            result_types=[_typed(x, shape_of(x), element_type)],
+        )
+
+    def infer_shape(self) -> Shape:
+        return shape_of(self.x)
+
+    def _check_sides(self, numbers: SSAValue, integers: SSAValue) -> None:
+        if not isinstance(element := tensor(numbers).element_type, Float16Type | Float32Type):
+            raise VerifyException(f"numbers beside quantised ones are f16 or f32, got {element}")
+        _check(integers, *EIGHT_BITS)
+        _check_number(self.zero_point.value.data, tensor(integers).element_type, "the zero point")
+        _check_scales(self.scale)
+
+
 @irdl_op_definition
-class QuantiseOp(IntegerOp):
+class QuantiseOp(QuantisationOp):
     """Numbers as integers: `y = round(x / scale) + zero_point`, half to even, saturated to i8 or ui8."""
 
     name = "graph.quantise"
 
-    x = operand_def(TensorType)
-    y = result_def(TensorType)
-    scale = prop_def(Scale)
-    zero_point = prop_def(Int, default_value=ZERO)
-
-    traits = traits_def(Pure())
-
-    assembly_format = "$x `scale` $scale (`zero_point` $zero_point^)? attr-dict `:` functional-type(operands, results)"
-
-    def __init__(self, x: SSAValue | Operation, element_type: Attribute, scale: float, zero_point: int = 0) -> None:
-        x = SSAValue.get(x)
-        super().__init__(
-            operands=[x],
-            properties={"scale": _scale_attr(scale), "zero_point": int_attr(zero_point)},
-            result_types=[_typed(x, shape_of(x), element_type)],
-        )
-
-    def infer_shape(self) -> Shape:
-        return shape_of(self.x)
-
     def verify_(self) -> None:
         super().verify_()
-        if not isinstance(tensor(self.x).element_type, Float16Type | Float32Type):
-            raise VerifyException(f"what is quantised is f16 or f32, got {tensor(self.x).element_type}")
-        _check(self.y, *EIGHT_BITS)
-        _check_number(self.zero_point.value.data, tensor(self.y).element_type, "the zero point")
-        _check_scales(self.scale)
+        self._check_sides(self.x, self.y)
 
 
 @irdl_op_definition
-class DequantiseOp(IntegerOp):
+class DequantiseOp(QuantisationOp):
     """Integers as numbers: `y = (x - zero_point) · scale`, rounded once to f16 or f32."""
 
     name = "graph.dequantise"
 
-    x = operand_def(TensorType)
-    y = result_def(TensorType)
-    scale = prop_def(Scale)
-    zero_point = prop_def(Int, default_value=ZERO)
-
-    traits = traits_def(Pure())
-
-    assembly_format = "$x `scale` $scale (`zero_point` $zero_point^)? attr-dict `:` functional-type(operands, results)"
-
-    def __init__(self, x: SSAValue | Operation, element_type: Attribute, scale: float, zero_point: int = 0) -> None:
-        x = SSAValue.get(x)
-        super().__init__(
-            operands=[x],
-            properties={"scale": _scale_attr(scale), "zero_point": int_attr(zero_point)},
-            result_types=[_typed(x, shape_of(x), element_type)],
-        )
-
-    def infer_shape(self) -> Shape:
-        return shape_of(self.x)
-
     def verify_(self) -> None:
         super().verify_()
-        _check(self.x, *EIGHT_BITS)
-        if not isinstance(tensor(self.y).element_type, Float16Type | Float32Type):
-            raise VerifyException(f"the result is f16 or f32, got {tensor(self.y).element_type}")
-        _check_number(self.zero_point.value.data, tensor(self.x).element_type, "the zero point")
-        _check_scales(self.scale)
+        self._check_sides(self.y, self.x)
 
 
 @irdl_op_definition

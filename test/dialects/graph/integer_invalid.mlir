@@ -53,3 +53,19 @@ func.func @main(%x: tensor<1x2x4x4xui8>, %w: tensor<2x2x1x1xi8>, %b: tensor<2xi3
   %y = graph.integer_conv2d %x, %w, %b, %s padding -1 : (tensor<1x2x4x4xui8>, tensor<2x2x1x1xi8>, tensor<2xi32>, tensor<2xf32>) -> tensor<1x2x4x4xui8>
   func.return
 }
+
+// -----
+
+func.func @numbers_from_integers(%x: tensor<4xi32>) -> tensor<4xi8> {
+  // expected-error @+1 {{numbers beside quantised ones are f16 or f32, got i32}}
+  %y = graph.quantise %x scale 5.000000e-01 : (tensor<4xi32>) -> tensor<4xi8>
+  return %y : tensor<4xi8>
+}
+
+// -----
+
+func.func @integers_to_integers(%x: tensor<4xi8>) -> tensor<4xi8> {
+  // expected-error @+1 {{numbers beside quantised ones are f16 or f32, got i8}}
+  %y = graph.dequantise %x scale 5.000000e-01 : (tensor<4xi8>) -> tensor<4xi8>
+  return %y : tensor<4xi8>
+}

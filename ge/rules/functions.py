@@ -206,6 +206,14 @@ def close(a: Data, b: Data, precision: Data = PRECISION["f32"]) -> bool:
 
 
 @function
+def alike(a: Data, b: Data) -> bool:
+    """Whether no sum loses the digits of either: they have one sign and a ratio of at most 3, or one of them is 0."""
+    left, right = np.broadcast_arrays(a, b)
+    small, large = np.minimum(np.abs(left), np.abs(right)), np.maximum(np.abs(left), np.abs(right))
+    return bool(((small == 0) | ((np.sign(left) == np.sign(right)) & (large <= 3 * small))).all())
+
+
+@function
 def all_(condition: Data) -> bool:
     """Whether a condition holds for every element."""
     return bool(np.asarray(condition).all())

@@ -15,8 +15,9 @@ class CombineConstantsPass(RuleFilePass):
     2. Products and quotients of floats: `(x · a) / b`, `(a / x) · b`, ...
     3. `(x · a + b) · c` is `x · (a · c) + b · c`.
 
-    Left alone: float constants that cancel, since `x + 1e8 - 1e8` is not x in float32; quotients of integers; constants
-    whose combination would be larger than either, overflow, or vanish.
+    Left alone: float constants that cancel, since `x + 1e8 - 1e8` is not x in float32, and those of which one is lost
+    beside the other, since `x + 1 + 1e-8` is 1e-8 where x is -1; quotients of integers; constants whose combination
+    would be larger than either, overflow, or vanish.
 
     What is quantised afterwards is left alone, too (`ge.passes.onnx.quantised`).
     """

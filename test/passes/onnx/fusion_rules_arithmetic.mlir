@@ -46,7 +46,8 @@ func.func @one(%x: tensor<3xi32>) {
   func.return
 }
 
-// add-constants, subtract-constant; kept: constants that cancel, a sum with two users, constants that together are larger
+// add-constants, subtract-constant; kept: constants that cancel, a sum with two users, constants that together are
+// larger, one that is lost beside the other
 // CHECK-LABEL: func.func @sums
 // CHECK:         %{{.*}} = onnx.Constant dense<[3.000000e+00, 4.000000e+00]> : tensor<2xf32> loc(fused["a", "b"])
 // CHECK-NEXT:    %{{.*}} = onnx.Add(%x, %{{.*}}) : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32> loc(fused["a", "b"])
@@ -58,6 +59,8 @@ func.func @one(%x: tensor<3xi32>) {
 // CHECK-NEXT:    %{{.*}} = onnx.Add(%{{.*}}, %one)
 // CHECK-NEXT:    %{{.*}} = onnx.Add(%x, %row)
 // CHECK-NEXT:    %{{.*}} = onnx.Add(%{{.*}}, %column)
+// CHECK:         %{{.*}} = onnx.Sub(%x, %one)
+// CHECK-NEXT:    %{{.*}} = onnx.Sub(%{{.*}}, %tiny)
 func.func @sums(%x: tensor<2x2xf32>, %i: tensor<2xi64>) {
   %one = onnx.Constant dense<1.0> : tensor<f32>
   %row = onnx.Constant dense<[2.0, 3.0]> : tensor<2xf32>
@@ -76,7 +79,10 @@ func.func @sums(%x: tensor<2x2xf32>, %i: tensor<2xi64>) {
   %7 = onnx.Add(%6, %one) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
   %8 = onnx.Add(%x, %row) : (tensor<2x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
   %9 = onnx.Add(%8, %column) : (tensor<2x2xf32>, tensor<2x1xf32>) -> tensor<2x2xf32>
-  "test.op"(%1, %3, %5, %6, %7, %9) : (tensor<2x2xf32>, tensor<2xi64>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) -> ()
+  %tiny = onnx.Constant dense<1.0e-8> : tensor<f32>
+  %10 = onnx.Sub(%x, %one) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  %11 = onnx.Sub(%10, %tiny) : (tensor<2x2xf32>, tensor<f32>) -> tensor<2x2xf32>
+  "test.op"(%1, %3, %5, %6, %7, %9, %11) : (tensor<2x2xf32>, tensor<2xi64>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>, tensor<2x2xf32>) -> ()
   func.return
 }
 

@@ -79,6 +79,38 @@ CASES = (
     ),
     *(
         Case(
+            f"a number that is lost beside another one: {formula}",
+            "combine-constants",
+            f"""(float[n] x) => (float[n] y) {{
+                one = Constant <value = float {{1.0}}> ()
+                minus = Constant <value = float {{-1.0}}> ()
+                few = Constant <value = float {{1e-8}}> ()
+                less = Constant <value = float {{-1e-8}}> ()
+                {formula}
+            }}""",
+            ({"x": _f32(-1, -1)}, {"x": _f32(1, 1)}),
+        )
+        for formula in (
+            "a = Add(x, one) y = Add(a, few)",
+            "a = Add(x, one) y = Sub(a, less)",
+            "a = Sub(x, one) y = Add(a, less)",
+            "a = Sub(x, one) y = Sub(a, few)",
+            "a = Add(x, minus) y = Sub(few, a)",
+            "a = Sub(minus, x) y = Sub(few, a)",
+        )
+    ),
+    Case(
+        "zeros that widen a choice",
+        "algebraic-simplify",
+        """(int32[n] x) => (int32[5] y) {
+            zero = Constant <value = int32[5] {0, 0, 0, 0, 0}> ()
+            c = Greater(x, zero)
+            y = Where(c, x, zero)
+        }""",
+        ({"x": np.array([3], np.int32)}, {"x": np.arange(-2, 3, dtype=np.int32)}),
+    ),
+    *(
+        Case(
             f"slices that go backwards from before the axis: {passes}",
             passes,
             """(int64[3] x) => (int64[1] y, int64[1, 3] z, int64[1] w) {

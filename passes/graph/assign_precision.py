@@ -34,6 +34,7 @@ from ge.ir.rewriting import erase_if_unused
 from ge.maths.floats import to_float16
 from ge.passes.graph import report
 from ge.passes.graph.divisors import keep_divisors
+from ge.passes.graph.factors import split_factors
 from ge.passes.graph.keep import KeepList, Mode, read_keep_file
 from ge.passes.graph.place import (
     NAME,
@@ -65,7 +66,8 @@ class AssignPrecisionPass(ModulePass):
        made, where the device wants nothing but such slices.
     4. All others take and give float16; the bias of convolutions and matrix products is float32, and so is what they
        accumulate, and the vectors of a normalisation of rows. Constants are converted beforehand, saturating.
-    5. Divisors that float16 would make zero are kept above it (:mod:`ge.passes.graph.divisors`).
+    5. Constant factors, divisors and weights that float16 does not hold are split (:mod:`ge.passes.graph.factors`);
+       divisors that it would make zero are kept above it (:mod:`ge.passes.graph.divisors`).
     6. Inputs, outputs and values of the host keep their types, with `graph.cast` at the border; reshapes between them,
        too.
 
@@ -103,6 +105,7 @@ class AssignPrecisionPass(ModulePass):
                 move_to_host(each)
         for inner in stranded(main.body.block):
             move_to_host(inner)
+        split_factors(main.body.block)
         keep_divisors(main.body.block)
         _Converter(main.body.block).run()
 

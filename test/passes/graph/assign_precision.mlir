@@ -19,7 +19,7 @@
 // KEEP-NEXT:     }
 // KEEP-NEXT:     func.return
 func.func @main(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
-  %w = graph.constant dense<[[[[1.0]]], [[[1.0e6]]]]> : tensor<2x1x1x1xf32>
+  %w = graph.constant dense<[[[[1.0]]], [[[1.0e12]]]]> : tensor<2x1x1x1xf32>
   %b = graph.constant dense<[1.0, 2.0]> : tensor<2xf32>
   %y = graph.conv2d %x, %w, %b activation <relu>
      : (tensor<1x1x4x4xf32>, tensor<2x1x1x1xf32>, tensor<2xf32>) -> tensor<1x2x4x4xf32> loc("conv")

@@ -9,13 +9,27 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from ge.dialects.graph import BinaryKind, BinaryOp, ConstantOp, Conv2DOp, ViewOp, main_function
+from ge.dialects.graph import (
+    BinaryKind,
+    BinaryOp,
+    CastOp,
+    ConstantOp,
+    Conv2DOp,
+    MatmulOp,
+    ReshapeOp,
+    TransDataOp,
+    UnaryKind,
+    UnaryOp,
+    ViewOp,
+    main_function,
+)
 from ge.dialects.graph.base import shape_of, tensor
-from ge.dialects.graph.constants import constant, stored_type
+from ge.dialects.graph.constants import constant, constant_array, stored_type
 from ge.dialects.om.values import value_bytes
 from ge.ir.attributes import layout_of
 from ge.ir.constants import array_of
 from ge.ir.rewriting import apply_rules, rewrite_rule
+from ge.maths.floats import FLOAT16_MAX
 from ge.maths.layouts import C0, unpack
 from ge.passes.graph import report
 from ge.passes.graph.chains import replace_chain
@@ -26,6 +40,9 @@ NAME = "scale-conv-weights"
 
 SMALLEST_WEIGHT = 2.0**-6
 """The largest weight must not be smaller: times a gate of 2^-8 it is still a normal number of float16."""
+
+UP_TO_ONE = frozenset({UnaryKind.SIGMOID, UnaryKind.HARD_SIGMOID, UnaryKind.TANH, UnaryKind.SOFTSIGN, UnaryKind.ERF})
+"""Functions whose results are between -1 and 1."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +57,13 @@ class ScaleConvWeightsPass(ModulePass):
     1. nothing else uses the product;
     2. the batch is 1: other images have other gates;
     3. the convolution has one group and constant weights, of any window, stride and padding (zeros stay zeros);
-    4. the weights in storage format are smaller than the map.
+    4. the weights in storage format are smaller than the map;
+    5. s is between -1 and 1: a sigmoid or another function that is, alone or of a convolution; or a constant with which
+       the weights are neither too small nor too large.
 
     Left alone: all other products, gates that spread over positions or images, a product with an activation, weights
-    so small that a scaled one might lose bits (largest weight below 2^-6), and modules without storage formats: this
+    so small that a scaled one might lose bits (largest weight below 2^-6), gates of any size, whose products with the
+    weights may be too large for float16 where those with the map are not, and modules without storage formats: this
     runs after `propagate-layout`, and before `autofuse`.
 
     The weights are a feature map for the kernel that scales them: FRACTAL_Z [C1·kh·kw, O1, 16, 16] has the bytes of a
@@ -71,9 +91,13 @@ def scale_weights(op: Conv2DOp) -> bool:
     if (value_bytes(op.w.type) or 0) >= (value_bytes(x.type) or 0):
         report.missed(NAME, op, "the weights are not smaller than the feature map")
         return False
-    as_map = _as_map(weights)
+    largest = _largest(gate)
+    if largest is None:
+        report.missed(NAME, op, "the factors may be of any size")
+        return False
+    as_map = _as_map(weights, largest)
     if as_map is None:
-        report.missed(NAME, op, f"no weight is as large as {SMALLEST_WEIGHT}")
+        report.missed(NAME, op, f"no weight is as large as {SMALLEST_WEIGHT}, or one may be too large")
         return False
     scaled = BinaryOp("mul", as_map, gate)
     view = ViewOp(scaled, tensor(op.w))
@@ -96,11 +120,32 @@ def _map_and_gate(product: BinaryOp) -> tuple[SSAValue, SSAValue] | None:
     return None
 
 
-def _as_map(weights: ConstantOp) -> ConstantOp | None:
-    """The bytes of weights in FRACTAL_Z as a feature map with their input channels; None for weights too small."""
+def _largest(gate: SSAValue) -> float | None:
+    """The largest size that a factor can have, as far as what makes it says; None where it does not."""
+    array, op = constant_array(gate), gate.owner
+    if array is not None:
+        return float(abs(array).max(initial=0))
+    match op:
+        case CastOp() | ReshapeOp() | TransDataOp() | ViewOp():
+            return _largest(op.x)
+        case UnaryOp():
+            function = op.function
+        case Conv2DOp() | MatmulOp():
+            function = op.activation
+        case _:
+            function = None
+    return 1.0 if function is not None and function.kind in UP_TO_ONE else None
+
+
+def _as_map(weights: ConstantOp, factor: float) -> ConstantOp | None:
+    """The bytes of weights in FRACTAL_Z as a feature map with their input channels.
+
+    None for weights that are too small, or too large, times factors of this size and less.
+    """
     type = tensor(weights.y)
     stored = array_of(weights.value, stored_type(type))
-    if abs(stored).max(initial=0) < SMALLEST_WEIGHT:
+    largest = float(abs(stored).max(initial=0))
+    if largest * min(factor, 1.0) < SMALLEST_WEIGHT or largest * factor > FLOAT16_MAX:
         return None
     _, channels, height, width = type.get_shape()
     shape = (1, channels, height * width * stored.shape[1], C0)

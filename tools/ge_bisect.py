@@ -35,7 +35,7 @@ from ge.tools.compilation import STAGES, stage_passes
 from ge.tools.compile_options import CompileOptions
 from ge.tools.execute import Executable, executable
 from ge.tools.ge_run import run_reference
-from ge.tools.pipeline import PassRunner, make_pass, parse_pipeline, split_pass_flags
+from ge.tools.pipeline import PassRunner, chosen_passes, refuse_unknown_flags, split_pass_flags
 
 
 @dataclass(frozen=True)
@@ -196,9 +196,11 @@ def argument_parser() -> argparse.ArgumentParser:
 def run(args: Sequence[str]) -> None:
     """Run ge-bisect; errors are raised. A model that breaks is GE3014."""
     flags, others = split_pass_flags(cli.load_plugins(args), registry())
-    arguments = argument_parser().parse_args(others)
+    parser = argument_parser()
+    refuse_unknown_flags(parser, others, registry())
+    arguments = parser.parse_args(others)
     module = read_model(arguments.file, arguments.input_shape)
-    passes = [make_pass(*flag, registry()) for flag in flags] or parse_pipeline(arguments.passes, registry())
+    passes = chosen_passes(flags, arguments.passes, registry())
     if not passes:
         options = CompileOptions(model=Path(arguments.file))
         passes = [each for stage in STAGES for each in stage_passes(stage, options)]

@@ -41,11 +41,11 @@ from ge.tools.explanations import explanations
 from ge.tools.pipeline import (
     PassRunner,
     asks_for_level,
+    chosen_passes,
     find_pass,
-    make_pass,
-    parse_pipeline,
     pass_options,
     pipeline_text,
+    refuse_unknown_flags,
     split_pass_flags,
 )
 
@@ -119,22 +119,10 @@ class GeOpt(xDSLOptMain):
         for name in self.registry.own_passes:
             flags.add_argument(f"--{name}", action="store_true", default=argparse.SUPPRESS)
         arg_parser.set_defaults(disable_verify=False, syntax_highlight=False, print_no_properties=False)
-        self._refuse_unknown_flags(arg_parser)
-
-    def _refuse_unknown_flags(self, arg_parser: argparse.ArgumentParser) -> None:
-        """A flag that is no option was meant as a pass: say so, with the pass it resembles."""
-        _, unknown = arg_parser.parse_known_args(self.other_args)
-        for flag in unknown:
-            if flag.startswith("--"):
-                find_pass(flag.removeprefix("--").partition("=")[0], self.registry)
+        refuse_unknown_flags(arg_parser, self.other_args, self.registry)
 
     def setup_pipeline(self) -> None:
-        if self.pass_flags and self.args.passes:
-            raise GeError("GE2003", "passes are given as flags and with -p")
-        if self.pass_flags:
-            self.passes: list[ModulePass] = [make_pass(*flag, self.registry) for flag in self.pass_flags]
-        else:
-            self.passes = parse_pipeline(self.args.passes, self.registry)
+        self.passes: list[ModulePass] = chosen_passes(self.pass_flags, self.args.passes, self.registry)
         for name in (*self.args.print_ir_before, *self.args.print_ir_after):
             find_pass(name, self.registry)
         every = {"*"}

@@ -29,7 +29,7 @@ from ge.ir.registry import context, registry
 from ge.ir.verifier import verify_module
 from ge.tools import cli
 from ge.tools.ge_bisect import read_model
-from ge.tools.pipeline import PassRunner, make_pass, parse_pipeline, split_pass_flags
+from ge.tools.pipeline import PassRunner, chosen_passes, refuse_unknown_flags, split_pass_flags
 from ge.tools.reductions import REDUCTIONS, Reduction, size
 from ge.tools.verify_numerics import NumericsCheck
 
@@ -128,7 +128,7 @@ def argument_parser() -> argparse.ArgumentParser:
     parser.add_argument("file", help="an .onnx or .mlir file")
     parser.add_argument("-p", "--passes", default="", help="the passes that fail, as one text")
     parser.add_argument("--command", help="a command that fails; {} stands for the file")
-    parser.add_argument("-o", "--output-file", metavar="FILE", help="write the small module here, not to the terminal")
+    parser.add_argument("-o", "--output-file", metavar="FILE", help="write the small module here (.mlir, .onnx)")
     parser.add_argument("--input-shape", metavar="x:1,3,224,224", help="fix the shapes of the inputs of an .onnx file")
     parser.add_argument("--seed", type=int, default=0, help="seed of the random inputs (default 0)")
     cli.add_plugin_option(parser.add_argument)
@@ -153,15 +153,21 @@ def predicate_of(module: ModuleOp, passes: Sequence[ModulePass], command: str | 
 def run(args: Sequence[str]) -> None:
     """Run ge-reduce; errors are raised. A module that does not fail is GE2010."""
     flags, others = split_pass_flags(cli.load_plugins(args), registry())
-    arguments = argument_parser().parse_args(others)
+    parser = argument_parser()
+    refuse_unknown_flags(parser, others, registry())
+    arguments = parser.parse_args(others)
     module = read_model(arguments.file, arguments.input_shape)
-    passes = [make_pass(*flag, registry()) for flag in flags] or parse_pipeline(arguments.passes, registry())
+    passes = chosen_passes(flags, arguments.passes, registry())
     fails = predicate_of(module, passes, arguments.command, arguments.seed)
     if not fails(module):
         raise GeError("GE2010", f"'{arguments.file}' does not fail")
     small, trials = reduce_module(module, fails)
     print(f"// {size(module)[0]} operations -> {size(small)[0]}, {trials} trials")
-    cli.write_text(small, cli.named(arguments.output_file))
+    path = cli.named(arguments.output_file)
+    if path is not None and path.endswith(".onnx"):
+        cli.write_binary(small, path, "onnx")
+    else:
+        cli.write_text(small, path)
 
 
 def main(args: Sequence[str] | None = None) -> None:

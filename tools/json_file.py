@@ -28,7 +28,7 @@ class JsonFile:
     def read(path: str, code: str) -> JsonFile:
         """Read a file. Raises GE1001."""
         try:
-            return JsonFile(path, File(path).read_text(encoding="utf-8"), code)
+            return JsonFile(path, File(path).read_text(encoding="utf-8-sig"), code)
         except (OSError, UnicodeDecodeError) as error:
             raise GeError("GE1001", f"cannot read '{path}': {error}", path) from error
 
@@ -63,7 +63,7 @@ class JsonFile:
 
     def unknown(self, path: Path, what: str, known: Collection[str]) -> NoReturn:
         """Refuse a name that is not known, with those that are near it."""
-        close = get_close_matches(path[-1], known, n=3)
+        close = nearest(path[-1], known)
         hint = f"; near it are {', '.join(map(repr, close))}" if close else ""
         self.fail(path, f"{what}{hint}")
 
@@ -75,6 +75,14 @@ class JsonFile:
         line = self.text.count("\n", 0, position) + 1
         column = position - self.text.rfind("\n", 0, position)
         raise GeError(self.code, what, f"{self.path}:{line}:{column}")
+
+
+def nearest(name: str, known: Collection[str]) -> list[str]:
+    """At most three names that are near one, however it is written: ``FoldConvBn`` is near ``fold-conv-bn``."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", name).replace("_", "-").lower().removesuffix("-fusion-pass")
+    spellings = {each.lower(): each for each in known}
+    found = [*get_close_matches(name, known, n=3), *get_close_matches(words, spellings, n=3)]
+    return list(dict.fromkeys(spellings.get(each, each) for each in found))[:3]
 
 
 def kind(value: Any) -> str:

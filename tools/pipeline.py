@@ -12,6 +12,7 @@ import re
 import shlex
 import sys
 import time
+from argparse import ArgumentParser
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -46,27 +47,63 @@ def split_pass_flags(args: Sequence[str], registry: Registry) -> tuple[list[tupl
 
     ``-O2``, or ``--oo_level=O2``, stands for the passes of that level on a model. ``--fusion_rules=FILE`` is the pass
     `fusion-rules` on that file. Both are spelled as for ge-compiler. ``--target-opset=N`` leaves passes out of a level
-    that make operators which that opset does not have.
+    that make operators which that opset does not have. Raises GE2006 for an option whose value is missing or empty.
     """
     flags: list[tuple[str, str]] = []
     others: list[str] = []
     opset = _target_opset(args)
-    for argument in args:
+    for argument in _joined(args):
         name, equals, options = argument.removeprefix("--").partition("=")
         if argument.startswith("--") and name in registry.passes:
             flags.append((name, options))
         elif (level := _level(argument)) is not None:
             flags += _split_passes(onnx_pipeline(parse_level(level), "model", opset))
-        elif name == "fusion_rules" and equals:
+        elif argument.startswith("--") and equals and not options and name not in _MAY_BE_EMPTY:
+            raise GeError("GE2006", f"the value of option --{name} is empty")
+        elif argument.startswith("--fusion_rules="):
             flags.append(("fusion-rules", f"file={shlex.quote(options)}"))
         else:
             others.append(argument)
     return flags, others
 
 
+_MAY_BE_EMPTY = ("passes", "pass-pipeline")
+
+_FOLLOWED = ("-O", "--oo_level", "--fusion_rules")
+"""Options that stand for passes: their value may be the next argument, too."""
+
+
+def _joined(args: Sequence[str]) -> Iterator[str]:
+    """The arguments, with options that stand for passes and their values in one: ``-O2``, ``--fusion_rules=FILE``."""
+    rest = iter(args)
+    for argument in rest:
+        if argument not in _FOLLOWED:
+            yield argument
+            continue
+        value = next(rest, "")
+        if not value:
+            raise GeError("GE2006", f"option {argument} needs a value")
+        yield f"{argument}{'=' if argument.startswith('--') else ''}{value}"
+
+
 def asks_for_level(args: Sequence[str]) -> bool:
     """Whether a command line has the passes of a level among its passes."""
-    return any(_level(argument) is not None for argument in args)
+    return any(_level(argument) is not None for argument in _joined(args))
+
+
+def chosen_passes(flags: Sequence[tuple[str, str]], text: str, registry: Registry) -> list[ModulePass]:
+    """The passes that a command line gives as flags, or as one text with -p. Raises GE2003 when there are both."""
+    if flags and text:
+        raise GeError("GE2003", "passes are given as flags and with -p")
+    return [make_pass(*flag, registry) for flag in flags] if flags else parse_pipeline(text, registry)
+
+
+def refuse_unknown_flags(parser: ArgumentParser, args: Sequence[str], registry: Registry) -> None:
+    """A flag that is no option was meant as a pass: raise GE2001, with the pass that it resembles."""
+    _, unknown = parser.parse_known_args(args)
+    for flag in unknown:
+        if flag.startswith("--"):
+            find_pass(flag.removeprefix("--").partition("=")[0], registry)
 
 
 def _level(argument: str) -> str | None:

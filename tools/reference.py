@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ge.ir.errors import GeError
@@ -39,8 +40,10 @@ def run_nodes(path: str, inputs: Mapping[str, Any], nodes: Collection[str]) -> R
     """Run an ``.onnx`` file, and also give the results of nodes, as far as the model has them. Raises GE6006.
 
     A node without a name is called like its first output. Nodes in functions and in graphs of other nodes are left
-    out, and so are those that share their name.
+    out, and so are those that share their name. Raises GE1001 when there is no such file.
     """
+    if not Path(path).is_file():
+        raise GeError("GE1001", f"'{path}': no such file", path)
     try:
         runtime: Any = import_module("onnxruntime")
     except ImportError:

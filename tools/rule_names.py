@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any, cast
 
 from ge.ir.errors import GeError
@@ -13,6 +12,7 @@ from ge.ir.registry import Registry
 from ge.ir.rewriting import RewriteRule
 from ge.ir.rule_pass import RulePass
 from ge.rules import load_rules
+from ge.tools.json_file import nearest
 
 
 def rule_names(registry: Registry, rule_files: Sequence[str] = ()) -> list[str]:
@@ -47,7 +47,7 @@ def rules_asked_for(names: Sequence[str], registry: Registry, rule_files: Sequen
         elif name in known:
             found.add(name)
         else:
-            close = get_close_matches(name, [*known, *registry.own_passes], n=3)
+            close = nearest(name, [*known, *registry.own_passes])
             hint = f"; near it are {', '.join(map(repr, close))}" if close else ""
             raise GeError("GE2002", f"there is no rule or pass '{name}'{hint}")
     return frozenset(found)

@@ -46,8 +46,10 @@ def read_switch_file(path: str, registry: Registry, rule_files: Sequence[str] = 
             state = _state(file, value, (*where, name))
             if name == EVERYTHING:
                 defaults |= dict.fromkeys(SECTIONS[section](), state)
+            elif name in states:
+                file.fail((*where, name), f"'{name}' is there twice, in both sections")
             elif name not in known:
-                file.unknown((*where, name), f"there is no pass or rule '{name}'", known)
+                file.unknown((*where, name), f"there is no pass or rule '{name}'", {*known, EVERYTHING})
             elif name in NEEDED and not state:
                 logger.warning("pass '%s' stays on: nothing compiles without it", name)
             else:

@@ -27,6 +27,21 @@ def test_planted_fault(tmp_path: Path, capsys: pytest.CaptureFixture[str], again
     assert "onnx.Abs" in before.read_text() and "onnx.Relu" not in before.read_text()
 
 
+@pytest.mark.parametrize(
+    ("options", "code"),
+    [
+        (["--against=none.onnx"], "GE1001"),
+        (["--onnx-dse"], "GE2001"),
+        (["-p", "onnx-dce", "--onnx-cse"], "GE2003"),
+    ],
+)
+def test_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], code: str) -> None:
+    model, _ = planted(tmp_path)
+    with pytest.raises(SystemExit):
+        main([str(model), *options])
+    assert f"[{code}]" in capsys.readouterr().err
+
+
 def test_a_model_that_nothing_breaks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     model, _ = planted(tmp_path)
     main([str(model), *BEFORE, "--fusion-rules", *AFTER])

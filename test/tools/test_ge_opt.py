@@ -184,6 +184,37 @@ def test_status_and_streams() -> None:
     assert "error: '<stdin>' has byte 0xFF at offset 0 [GE1004]" in err
 
 
+@pytest.mark.parametrize("spelling", ["-O 1", "--oo_level=O1", "--oo_level O1", "--oo_level=1", "--oo_level 1"])
+def test_a_level_in_every_spelling(capsys: pytest.CaptureFixture[str], spelling: str) -> None:
+    ge_opt.main(["-O1", "--print-pipeline"])
+    passes = capsys.readouterr().out
+    ge_opt.main([*spelling.split(), "--print-pipeline"])
+    assert capsys.readouterr().out == passes and "onnx-cse" in passes
+
+
+def test_a_file_of_rules_may_follow_its_option(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ge_opt.main(["--fusion_rules", str(tmp_path / "my.gerules"), "--print-pipeline"])
+    assert capsys.readouterr().out == f"fusion-rules{{file={tmp_path}/my.gerules}}\n"
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--fusion_rules",
+        "--oo_level",
+        "-O",
+        "--fusion_report=",
+        "--fusion_rules=",
+        "--fusion_switch_file=",
+        "--check-rules=",
+    ],
+)
+def test_an_option_without_its_value(capsys: pytest.CaptureFixture[str], option: str) -> None:
+    with pytest.raises(SystemExit):
+        ge_opt.main([option])
+    assert "[GE2006]" in capsys.readouterr().err
+
+
 def test_debug_shows_the_traceback() -> None:
     status, _, err = run("--debug", stdin=b"nonsense")
     assert status == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import onnx
 import pytest
 from planted_fault import planted
 
@@ -34,6 +35,14 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert text.count("= onnx.") == 1 and 'loc("sub_3")' in text
 
 
+def test_the_small_model_is_written_as_its_name_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model, plugin = planted(tmp_path)
+    small = tmp_path / "small.onnx"
+    main([str(model), f"--load-plugin={plugin}", "--planted", "-o", str(small)])
+    assert "30 operations -> 1" in capsys.readouterr().out
+    assert [node.op_type for node in onnx.load(small).graph.node] == ["Abs"]
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
     [
@@ -42,6 +51,9 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["--command", "false"], "GE2006"),
         (["--command", "true {}"], "GE2010"),
         (["--command", "false {}", "--onnx-dce"], "GE2003"),
+        (["-p", "onnx-dce", "--onnx-cse"], "GE2003"),
+        (["--onnx-dse"], "GE2001"),
+        (["--command="], "GE2006"),
     ],
 )
 def test_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], code: str) -> None:

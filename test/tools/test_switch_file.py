@@ -74,6 +74,10 @@ def test_nothing_is_switched(tmp_path: Path, text: str) -> None:
         ('{"Switch": {"UBFusion": {"swish": false}}}', "1:26", "'swish' is false"),
         ('{"Switch": {"UBFusion": {"ALL": 1}}}', "1:26", "'ALL' is 1"),
         ('{"Switch": {"UBFusion": {"swish": "on", "swish": "off"}}}', "1:41", "'swish' is there twice"),
+        ('{"Switch": {"GraphFusion": {"swish": "on"}, "UBFusion": {"swish": "off"}}}', "1:58", "in both sections"),
+        ('{"Switch": {"GraphFusion": {"all": "off"}}}', "1:29", "near it are 'ALL'"),
+        ('{"Switch": {"GraphFusion": {"FoldConvBn": "off"}}}', "1:29", "near it are 'fold-conv-bn'"),
+        ('{"Switch": {"GraphFusion": {"ConvBnReluFusionPass": "off"}}}', "1:29", "'fuse-conv-bn-relu'"),
     ],
 )
 def test_mistakes_have_a_place(tmp_path: Path, text: str, place: str, words: str) -> None:
@@ -82,6 +86,10 @@ def test_mistakes_have_a_place(tmp_path: Path, text: str, place: str, words: str
     assert error.value.code == "GE2030"
     assert error.value.where == f"{tmp_path}/switches.json:{place}"
     assert words in error.value.what
+
+
+def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
+    assert read(tmp_path, '\ufeff{"Switch": {"GraphFusion": {"swish": "off"}}}').states == {"swish": False}
 
 
 def test_a_missing_file_is_one_error(tmp_path: Path) -> None:

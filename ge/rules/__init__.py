@@ -8,7 +8,7 @@
 | `pattern` | a pattern as a graph |
 | `outline` | which operators a rule needs, so that those of no use to a model are not even read |
 | `reading` | what was read is kept as Python keeps compiled modules |
-| `compiler`, `pattern_writer`, `writer`, `expressions` | a variant to a Python function, dispatched as those of Python |
+| `compiler`, `pattern_writer`, `writer`, `expressions` | a variant to a Python function, dispatched as Python's |
 | `runtime`, `build`, `result_types` | what compiled rules call |
 | `instances`, `draws`, `element_types`, `proof` | models made from a pattern: does the rule keep their numbers? |
 

@@ -24,6 +24,7 @@ from ge.ir.locations import fused_loc
 from ge.ir.rewrite_log import current_log, fused, logger, missed
 from ge.ir.rewriting import erase_if_unused, may_stand_for, substitute
 from ge.rules.functions import ELEMENT_TYPES, INTEGERS, Data, TypedData, dtype
+from ge.rules.operators import KINDS, has_kind
 from ge.rules.result_types import BROADCAST, result_types
 from ge.rules.runtime import rounded
 
@@ -139,11 +140,12 @@ class Build:
     def finish(self, results: Sequence[Data], *, has_constants: bool = True) -> bool:
         """Put the replacement in place. Whether it fits: types must be those of the results that are replaced.
 
-        Results after those given have no uses. ``has_constants`` says whether constants of the pattern may be unused
+        Results after those given have no uses, and what is given for results that the model leaves out is not used.
+        ``has_constants`` says whether constants of the pattern may be unused
         now, which go, too.
         """
         values: list[SSAValue | None] = []
-        for old, new in zip_longest(self.root.results, results):
+        for old, new in zip_longest(self.root.results, results[: len(self.root.results)]):
             placed = None
             if new is not None:
                 value = cast("SSAValue", new) if isinstance(new, VALUES) else self.constant(new, dtype(old))
@@ -226,16 +228,25 @@ def _names(ops: Sequence[OnnxOp]) -> str:
 def _attributes(operator: Operator, attributes: Mapping[str, Data], copied: OnnxOp | None) -> dict[str, Attribute]:
     """The attributes of a new operation: those copied from another one, and those given.
 
-    None, and what is the default of the standard, takes an attribute out.
+    None, and what is the default of the standard, takes an attribute out. Raises ValueError for data of another kind,
+    such as a fraction for an integer, for a copied attribute that the operator does not have, and without one that it
+    needs.
     """
     found = {name: each for name, each in copied.attributes.items() if "." not in name} if copied is not None else {}
     for name, value in attributes.items():
         found.pop(name, None)
         spec = operator.attributes.get(name)
         if value is not None:
+            if spec is not None and spec.kind in KINDS and not has_kind(value, spec.kind):
+                raise ValueError(f"attribute '{name}' would not be {KINDS[spec.kind]}")
             new = to_attribute(kind_of(value) if spec is None else spec.kind, value)
             if spec is None or spec.default is None or new != to_attribute(spec.kind, spec.default):
                 found[name] = new
+    if any(spec.required and name not in found for name, spec in operator.attributes.items()):
+        raise ValueError("an attribute is missing")
+    is_same = copied is None or operator is copied.OPERATOR or operator is Custom.OPERATOR
+    if not is_same and not found.keys() <= operator.attributes.keys():
+        raise ValueError("an attribute means nothing to the new operator")
     return found
 
 

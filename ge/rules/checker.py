@@ -15,7 +15,16 @@ from ge.dialects.onnx.base import RANDOM
 from ge.dialects.onnx.schema import Operator
 from ge.rules.functions import CONSTANTS, FUNCTIONS
 from ge.rules.functions import Function as FunctionSpec
-from ge.rules.operators import check_count, find_operator, nearest, unknown_attribute, wrong
+from ge.rules.operators import (
+    check_attributes,
+    check_count,
+    check_inputs,
+    find_operator,
+    nearest,
+    unknown_attribute,
+    written_out,
+    wrong,
+)
 from ge.rules.pattern import ABSENT_WORD, ANY_WORD, Absent, Anything, Input, Leaf, Literal, Node, ResultOf, Variant
 from ge.rules.replacement_checker import ReplacementChecker
 from ge.rules.samples import DRAWS
@@ -112,7 +121,7 @@ class _Checker:
             self._declaration(each)
         where = [condition for condition in self.rule.where if not is_declaration(condition)]
         for condition in where:
-            self.data(condition)
+            self._condition(condition)
         ReplacementChecker(self).check()
         self.local = set()
         self._sample()
@@ -263,14 +272,14 @@ class _Checker:
         if name in RANDOM and not operation.domain:
             raise wrong(operation.at, f"two runs of '{name}' differ, so that nothing can stand for it")
         check_count(operation, operator)
+        check_inputs(operation, operator)
         if results > len(operator.outputs) and not operator.outputs[-1].variadic:
             raise wrong(operation.at, f"'{name}' has {len(operator.outputs)} results, {results} are named")
 
     def _check_attributes(self, operation: Operation, operator: Operator | None) -> None:
         named: set[str] = set()
+        check_attributes(operation, operator)
         for name, value in operation.attributes:
-            if operator is not None and name not in operator.attributes:
-                raise unknown_attribute(operation, name, operator, value.at)
             if not (isinstance(value, Name) and value.name in self.captured):
                 self.data(value)
             named.add(name)
@@ -295,6 +304,12 @@ class _Checker:
                 if kind != "result" or each.name in self.rule_results:
                     raise wrong(each.at, f"'{each.name}' is no result inside the pattern")
                 self.shared.add(each.name)
+
+    def _condition(self, condition: Expression) -> None:
+        """Check a condition; what is written out, as a text or a list, holds always or never."""
+        if not isinstance(written_out(condition), bool | None):
+            raise wrong(condition.at, "this is no condition: expected a comparison, or a function of yes or no")
+        self.data(condition)
 
     @property
     def rule_results(self) -> set[str]:
@@ -362,3 +377,9 @@ class _Checker:
                 if self.values.get(target.name) == "result" or target.name in CONSTANTS:
                     raise wrong(target.at, f"'{target.name}' is not drawn, it follows from other values")
                 self.local.add(target.name)
+        used = {each.name for line in self.rule.sample for each in walk(line.value) if isinstance(each, Name)}
+        known = [*self.values, *self.captured]
+        for target in (target for statement in self.rule.sample for target in statement.targets):
+            if target.name not in used.union(known):
+                what = f"'{target.name}' is no input or attribute of the pattern{nearest(target.name, known)}"
+                raise wrong(target.at, what)

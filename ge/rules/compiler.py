@@ -103,7 +103,7 @@ class CompiledRule:
 def read_rules(path: str | Path) -> str:
     """The text of a rule file. Raises GE1001."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        return Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise GeError("GE1001", f"cannot read '{path}': {reason}", str(path)) from error

@@ -147,13 +147,10 @@ class _Making:
         for node in self.variant.nodes:
             self._node(node)
         root = self.variant.root
-        returned = [self.results[root.index, index] for index in range(max(1, len(root.results)))]
-        returned += [
-            self.results[node.index, node.results.index(name)]
-            for name in self.variant.shared
-            for node in self.variant.nodes
-            if name in node.results and self.random.integers(2)
-        ]
+        returned = [value for (number, _), value in self.results.items() if number == root.index]
+        places = {name: (node.index, index) for node in self.variant.nodes for index, name in enumerate(node.results)}
+        shared = [places[name] for name in sorted(self.variant.shared)]
+        returned += [self.results[place] for place in shared if place in self.results and self.random.integers(2)]
         returned = [self._with_user(value) for value in returned]
         self.block.add_op(ReturnOp(*returned))
         inputs = [arg.type for arg in self.block.args]
@@ -197,7 +194,7 @@ class _Making:
         operands, properties = split_absent(inputs)
         op = op_class.create(
             operands=operands,
-            result_types=[UNKNOWN] * max(1, len(node.results)),
+            result_types=[UNKNOWN] * self._result_count(node),
             attributes=converted,
             properties={**properties, **({} if node.operator is not None else custom_properties(node))},
             location=name_loc(f"{node.op_type}_{node.index}"),
@@ -208,6 +205,17 @@ class _Making:
         self.block.add_op(op)
         for index, result in enumerate(op.results):
             self.results[node.index, index] = result
+
+    def _result_count(self, node: Node) -> int:
+        """How many results an operation has: sometimes those are left out that are optional and lead nowhere."""
+        count = max(1, len(node.results))
+        outputs = () if node.described is None else node.described.outputs
+        read = {index for number, index in self.variant.uses if number == node.index}
+        while 1 < count <= len(outputs) and outputs[count - 1].optional and count - 1 not in read:
+            if self.random.integers(3):
+                break
+            count -= 1
+        return count
 
     def _attributes(self, node: Node, inputs: Sequence[SSAValue | None]) -> dict[str, Any]:
         """What the pattern says of attributes, and random values for those that it captures or leaves open."""

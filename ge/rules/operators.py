@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
+import numpy as np
+
 from ge.dialects.onnx import OP_CLASSES
 from ge.dialects.onnx.schema import Operator
 from ge.ir.errors import GeError
-from ge.rules.pattern import Node
-from ge.rules.syntax import Operation, Place
+from ge.rules.functions import CONSTANTS
+from ge.rules.pattern import ABSENT_WORD, Node
+from ge.rules.syntax import Expression, Listing, Name, Number, Operation, Place, Text
 
 
 def wrong(at: Place, what: str, remedy: str | None = None) -> GeError:
@@ -50,6 +53,69 @@ def check_count(operation: Operation, operator: Operator) -> None:
             operation.at,
             f"expected {operation.op_type}({names}) with {' '.join([str(least), most]).strip()} inputs, found {count}",
         )
+
+
+def check_inputs(operation: Operation, operator: Operator) -> None:
+    """Check that `none` stands only where an operator can do without the input. Raises GE3021."""
+    for position, each in enumerate(operation.inputs):
+        parameter = operator.inputs[min(position, len(operator.inputs) - 1)] if operator.inputs else None
+        if isinstance(each, Name) and each.name == ABSENT_WORD and parameter is not None and not parameter.optional:
+            raise wrong(each.at, f"'{operation.op_type}' needs its input '{parameter.name}'")
+
+
+def check_attributes(operation: Operation, operator: Operator | None) -> None:
+    """Check names of attributes, and those values that are written out. Raises GE3021."""
+    seen: set[str] = set()
+    for name, value in operation.attributes:
+        if name in seen:
+            raise wrong(value.at, f"attribute '{name}' is given already")
+        seen.add(name)
+        if operator is None:
+            continue
+        if name not in operator.attributes:
+            raise unknown_attribute(operation, name, operator, value.at)
+        kind = operator.attributes[name].kind
+        if kind in KINDS and (written := written_out(value)) is not None and not has_kind(written, kind):
+            raise wrong(value.at, f"attribute '{name}' of '{operation.op_type}' is {KINDS[kind]}")
+
+
+KINDS = {
+    "int": "an integer",
+    "float": "a number",
+    "string": "a text",
+    "ints": "a list of integers",
+    "floats": "a list of numbers",
+    "strings": "a list of texts",
+}
+"""What the kinds of attributes that rules can write are called."""
+
+
+def written_out(value: Expression) -> object:
+    """The number, text or list that an expression is; None when it is computed."""
+    match value:
+        case Number(number):
+            return number
+        case Text(text):
+            return text
+        case Name(name):
+            return CONSTANTS.get(name)
+        case Listing(items):
+            found = [written_out(item) for item in items]
+            return None if None in found else found
+        case _:
+            return None
+
+
+def has_kind(value: object, kind: str) -> bool:
+    """Whether a number, text, list or array can be an attribute of a kind."""
+    if type(value) is int:
+        return kind in ("int", "float")
+    array = np.asarray(value)
+    if array.ndim != kind.endswith("s"):
+        return False
+    if kind.startswith("string") or array.dtype.kind not in "iubf":
+        return kind.startswith("string") and (array.dtype.kind == "U" or not array.size)
+    return kind.startswith("float") or bool((array == np.floor(array)).all())
 
 
 def unknown_attribute(operation: Operation | Node, name: str, operator: Operator, at: Place) -> GeError:

@@ -41,9 +41,11 @@ def parse_rules(text: str, file: str) -> list[RuleText]:
     """The rules of a text. Raises GE3020 with line, column, what was found and what was expected."""
     try:
         tree = _lark().parse(text + "\n")  # pyright: ignore[reportUnknownMemberType]
+        return [_Reader(file).rule(each) for each in _trees(tree)]
     except UnexpectedToken as error:
         raise _syntax_error(error, text, file) from None
-    return [_Reader(file).rule(each) for each in _trees(tree)]
+    except RecursionError as error:
+        raise GeError("GE3020", "an expression is nested too deeply", file) from error
 
 
 @cache

@@ -97,9 +97,23 @@ class PatternWriter:
         self._node(node)
 
     def _enough_results(self, node: Node) -> None:
-        """An operator with any number of results must have all those that the pattern names."""
-        if _any_results(node):
-            self._guard(f"len(o{node.index}.results) < {len(node.results)}")
+        """An operation must have every result that is asked for: a model may leave out optional ones.
+
+        Of an operator with any number of results these are all those that the pattern names.
+        """
+        least = len(node.results) if _any_results(node) else self._results_asked_for(node)
+        if least > 1:
+            self._guard(f"len(o{node.index}.results) < {least}")
+
+    def _results_asked_for(self, node: Node) -> int:
+        """How many results of an operator with optional ones the rule reads; to replace one, it need not be there."""
+        if node.operator is not None and not any(output.optional for output in node.operator.outputs):
+            return 0
+        asked = [*self.variant.where, *(statement.value for statement in self.variant.rule.rewrite)]
+        asked += [value for each in self.variant.nodes for value in each.attributes.values()]
+        names = {name.name for each in asked for name in walk(each) if isinstance(name, Name)}
+        read = {index for number, index in self.variant.uses if number == node.index}
+        return 1 + max(read | {index for index, name in enumerate(node.results) if name in names}, default=0)
 
     def _class(self, node: Node | Operation) -> str:
         """The name of the class of a node's operations."""

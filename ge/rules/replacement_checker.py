@@ -6,7 +6,7 @@ from collections.abc import Mapping, Set
 from typing import Protocol
 
 from ge.rules.functions import CONSTANTS
-from ge.rules.operators import check_count, find_operator, unknown_attribute, wrong
+from ge.rules.operators import check_attributes, check_count, check_inputs, find_operator, wrong
 from ge.rules.pattern import ABSENT_WORD, ANY_WORD
 from ge.rules.syntax import Expression, Listing, Name, Operation, RuleText, Statement, Variadic, walk
 
@@ -113,13 +113,13 @@ class ReplacementChecker:
         operator = find_operator(operation)
         if operator is not None:
             check_count(operation, operator)
+            check_inputs(operation, operator)
         if operation.others:
             raise wrong(operation.at, "'...' has no meaning in a replacement; '**y' copies the attributes of y")
         for each in operation.inputs:
             self.operand(each)
-        for name, value in operation.attributes:
-            if operator is not None and name not in operator.attributes:
-                raise unknown_attribute(operation, name, operator, value.at)
+        check_attributes(operation, operator)
+        for _, value in operation.attributes:
             self._refuse_new(value)
             self.checker.data(value)
         for name in operation.copied:

@@ -164,6 +164,6 @@ def _inferred(
             data[f"x{position}"] = tensor_proto(value.owner.attributes["value"], value.type, f"x{position}")
     try:
         found = onnx.shape_inference.infer_node_outputs(schema, node, types, data)
-    except onnx.shape_inference.InferenceError as error:
+    except (onnx.shape_inference.InferenceError, onnx.checker.ValidationError) as error:
         raise ValueError(str(error)) from error
     return [type_of_proto(found[name]) if name in found else UNKNOWN for name in node.output]

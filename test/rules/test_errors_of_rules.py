@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from ge.ir.errors import GeError
@@ -52,6 +55,20 @@ def test_syntax(text: str, place: str, expected: str) -> None:
         (f"{CONSTANT}rewrite\n    y = Mul(x, sqr(c))\n", "7:16", "did you mean 'sqrt'?"),
         (f"{CONSTANT}rewrite\n    y = Mul(x, sqrt(c, c))\n", "7:16", "expected sqrt(array), found 2 arguments"),
         (f"{CONSTANT}rewrite\n    y = Mul(x)\n", "7:9", "with 2 inputs, found 1"),
+        (f"{CONSTANT}rewrite\n    y = Relu(none)\n", "7:14", "'Relu' needs its input 'X'"),
+        (f"{CONSTANT}rewrite\n    y = Concat(x, none, axis = 0)\n", "7:19", "'Concat' needs its input 'inputs'"),
+        ("rule r\nmatch\n    y = Mul(x, none)\nrewrite\n    y = x\n", "3:16", "'Mul' needs its input 'B'"),
+        (f"{CONSTANT}rewrite\n    y = Elu(x, alpha = 1, alpha = 2)\n", "7:35", "'alpha' is given already"),
+        ("rule r\nmatch\n    y = Elu(x, alpha = a, alpha = b)\nrewrite\n    y = x\n", "3:35", "given already"),
+        (f'{CONSTANT}rewrite\n    y = Elu(x, alpha = "1")\n', "7:24", "attribute 'alpha' of 'Elu' is a number"),
+        (f"{CONSTANT}rewrite\n    y = Elu(x, alpha = [1])\n", "7:25", "attribute 'alpha' of 'Elu' is a number"),
+        (f"{CONSTANT}rewrite\n    y = Softmax(x, axis = 1.5)\n", "7:27", "attribute 'axis' of 'Softmax' is an integer"),
+        (f"{CONSTANT}rewrite\n    y = Cast(x, to = f16)\n", "7:22", "attribute 'to' of 'Cast' is an integer"),
+        (f"{CONSTANT}rewrite\n    y = Transpose(x, perm = 1)\n", "7:29", "is a list of integers"),
+        ('rule r\nmatch\n    y = Elu(x, alpha = "a")\nrewrite\n    y = x\n', "3:24", "is a number"),
+        (f'{MATCH}where\n    "a text"\nrewrite\n    y = x\n', "5:5", "this is no condition"),
+        (f"{MATCH}where\n    [1, 2]\nrewrite\n    y = x\n", "5:6", "this is no condition"),
+        (f"{CONSTANT}rewrite\n    y = x\nsample\n    xx = tensor([2])\n", "9:5", "no input or attribute"),
         (f"{CONSTANT}rewrite\n    z = Mul(x, c)\n", "7:5", "does not define 'y'"),
         (f"{CONSTANT}rewrite\n    c = Mul(x, c)\n", "7:5", "'c' is defined already"),
         (f"{CONSTANT}rewrite\n    y = Softmax(x, axs = 1)\n", "7:26", "did you mean 'axis'?"),
@@ -95,3 +112,17 @@ def test_missing_file() -> None:
 
 def test_empty_file_has_no_rules() -> None:
     assert compile_file("# nothing yet\n", "empty.gerules") == ()
+
+
+@pytest.mark.parametrize(
+    "change", [lambda text: text, lambda text: "\ufeff" + text, lambda text: text.replace("\n", "\r\n")]
+)
+def test_files_as_editors_write_them(tmp_path: Path, change: Callable[[str], str]) -> None:
+    file = tmp_path / "my.gerules"
+    file.write_bytes(change(f"{MATCH}rewrite\n    y = x\n").encode())
+    assert [rule.name for rule in load_rules(file)] == ["r"]
+
+
+def test_nesting_without_end() -> None:
+    error = error_of(f"{MATCH}where\n    {'(' * 5000}1{')' * 5000} == 1\nrewrite\n    y = x\n")
+    assert error.code == "GE3020" and "nested too deeply" in error.what

@@ -62,6 +62,22 @@ def test_of_unknown_rank_no_constant_is_lost_that_could_widen_the_result(one: st
     assert rewritten(rules, body, f"%x: {t}") == found
 
 
+@pytest.mark.parametrize(
+    ("written", "number", "found"),
+    [
+        ("2", "2.0", "Relu"),
+        ("2", "2.000001", "Constant Pow"),  # four steps of float32 from 2
+        ("sqrt(2)", "1.414214", "Relu"),
+        ("sqrt(2)", "1.4143", "Constant Pow"),
+        ("inf", "0x7F800000", "Relu"),
+    ],
+)
+def test_a_number_that_its_type_has_is_exact(written: str, number: str, found: str) -> None:
+    rules = f"rule r\nmatch\n    y = Pow(x, {written})\nrewrite\n    y = Relu(x)\n"
+    body = f"%c = onnx.Constant dense<{number}> : tensor<f32>\n%y = onnx.Pow(%x, %c) : ({T}, tensor<f32>) -> {T}\n{USE}"
+    assert rewritten(rules, body) == found
+
+
 def test_attributes_that_are_not_named_have_their_defaults() -> None:
     rules = "rule r\nmatch\n    y = Softmax(x)\nrewrite\n    y = Relu(x)\n"
     assert rewritten(rules, f"%y = onnx.Softmax(%x) : {UNARY}\n{USE}") == "Relu"
@@ -169,3 +185,34 @@ def test_operators_with_any_number_of_results() -> None:
   "test.op"(%0, %1, %d, %2) : (tensor<2xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> ()"""
     found = rewritten(rule, body, "%x: tensor<2xf32>, %z: tensor<3xf32>")
     assert found == "Split Add Split Add Constant ReduceSum"
+
+
+DROPOUT = "rule r\nmatch\n    y, m = Dropout(x)\nrewrite\n    y = Identity(x)\n    m = Cast(x, to = 9)\n"
+
+
+def test_a_result_that_the_model_leaves_out_is_not_replaced() -> None:
+    assert rewritten(DROPOUT, f"%y = onnx.Dropout(%x) : {UNARY}\n{USE}").endswith("Cast")
+    read = DROPOUT.replace("rewrite", "where\n    dtype(m) == bool\nrewrite")
+    assert rewritten(read, f"%y = onnx.Dropout(%x) : {UNARY}\n{USE}") == "Dropout"
+
+
+def test_another_result_than_that_of_the_pattern() -> None:
+    rules = "rule r\nmatch\n    p, i = MaxPool(x, ...)\n    y = Add(i, z)\nrewrite\n    y = z\n"
+    t = "tensor<1x1x2x2xf32>"
+    body = (
+        f"%p = onnx.MaxPool(%x) {{kernel_shape = [1, 1]}} : ({t}) -> {t}\n"
+        f'%y = onnx.Add(%p, %x) : ({t}, {t}) -> {t}\n"test.op"(%y) : ({t}) -> ()'
+    )
+    assert rewritten(rules, body, f"%x: {t}") == "MaxPool Add"
+
+
+@pytest.mark.parametrize("replacement", ["Elu(x, alpha = c)", "Softmax(x, axis = scalar(c) / 2)", "LRN(x, **s)"])
+def test_what_is_no_attribute_when_it_is_computed_does_not_apply(replacement: str) -> None:
+    match = "    s = Sigmoid(x)\n    y = Mul(s, c)"
+    rules = f"rule r\nmatch\n{match}\nwhere\n    constant(c)\nrewrite\n    y = {replacement}\n"
+    body = (
+        "%c = onnx.Constant dense<[1.0, 3.0, 5.0]> : tensor<3xf32>\n"
+        f"%s = onnx.Sigmoid(%x) : {UNARY}\n%y = onnx.Mul(%s, %c) : ({T}, tensor<3xf32>) -> {T}\n{USE}"
+    )
+    for constant in (body, body.replace("[1.0, 3.0, 5.0]", "[1.0]").replace("tensor<3xf32>", "tensor<1xf32>")):
+        assert rewritten(rules, constant) == "Constant Sigmoid Mul"

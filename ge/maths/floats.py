@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 FLOAT16_MAX = 65504.0
 """The largest finite float16."""
 
+FLOAT16_TOLERANCE = 2.0**-10
+"""Twice the rounding of a normal number, relative to it."""
+
 _ROUNDS_TO_INFINITY = 65520.0
 """The smallest magnitude that IEEE round-to-nearest turns into an infinite float16."""
 
@@ -38,6 +41,18 @@ def to_integers(values: NDArray[np.floating], dtype: np.dtype[Any]) -> NDArray[A
 def round_to_type(values: NDArray[np.floating], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Return computed `values` in the element type that a constant had before."""
     return to_float16(values) if dtype == np.float16 else values.astype(dtype)
+
+
+def fits_type(values: NDArray[np.floating], dtype: np.dtype[Any]) -> bool:
+    """Whether computed `values` stay what they are in the element type that a constant had before.
+
+    In float16, none may be further from itself than twice the rounding of the largest: it would be too large, or all
+    of them too small.
+    """
+    if dtype != np.float16 or not values.size:
+        return True
+    exact = values.astype(np.float64)
+    return bool((np.abs(to_float16(exact) - exact) <= FLOAT16_TOLERANCE * np.abs(exact).max()).all())
 
 
 def count_saturated(values: NDArray[np.floating]) -> int:

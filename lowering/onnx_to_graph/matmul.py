@@ -14,6 +14,7 @@ from ge.dialects.graph.constants import dtype_of
 from ge.dialects.graph.movement import TransposeOp
 from ge.dialects.onnx import OnnxOp
 from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rules, feature, is_feature, known, scalar_like
+from ge.maths.floats import fits_type, round_to_type
 
 
 def matmul(op: OnnxOp, emit: Emitter) -> Results:
@@ -46,8 +47,9 @@ def gemm(op: OnnxOp, emit: Emitter) -> Results:
     if op.attribute("transB"):
         b = _transposed(emit, b)
         weights = None if weights is None else weights.T
-    if weights is not None and alpha != 1.0:
-        b, alpha = emit.constant((weights * np.float32(alpha)).astype(weights.dtype)), 1.0
+    scaled = None if weights is None or alpha == 1.0 else weights.astype(np.float64) * alpha
+    if weights is not None and scaled is not None and fits_type(scaled, weights.dtype):
+        b, alpha = emit.constant(round_to_type(scaled, weights.dtype)), 1.0
     bias = _scaled(emit, c, op.attribute("beta"))
     if alpha == 1.0 and (vector := _as_bias(emit, bias, shape_of(b)[1])) is not None:
         return emit.add(MatmulOp(a, b, vector))
@@ -71,7 +73,7 @@ def _scaled(emit: Emitter, c: SSAValue | None, beta: float) -> SSAValue | None:
         return c
     array = known(c)
     if array is not None:
-        return emit.constant((array * np.float32(beta)).astype(dtype_of(c)))
+        return emit.constant(round_to_type(array.astype(np.float64) * beta, dtype_of(c)))
     return emit.add(BinaryOp(BinaryKind.MUL, c, emit.constant(scalar_like(c, beta))))
 
 

@@ -15,7 +15,7 @@ from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import can_fuse_activation
 from ge.dialects.graph.constants import constant, dtype_of
 from ge.ir.rewriting import apply_rules, rewrite_rule
-from ge.maths.floats import round_to_type
+from ge.maths.floats import fits_type, round_to_type
 from ge.passes.graph import report
 from ge.passes.graph.chains import replace_chain
 from ge.passes.graph.epilogue import affine_of, describe, only_user
@@ -29,7 +29,7 @@ class BatchNormToConvPass(ModulePass):
 
     It is one multiplication and one addition per element, which is what that convolution does; the affine operations
     and the activation after it become part of it. This is for feature maps [N, C, H, W] with constant statistics;
-    others are left alone, as is one whose scale is not finite.
+    others are left alone, as is one whose scale is not finite, or none that float16 holds, where the model has that.
 
     Runs after `fuse-conv-bn-relu` and `fold-conv-bn`.
     """
@@ -43,13 +43,19 @@ class BatchNormToConvPass(ModulePass):
 @rewrite_rule(BatchNormOp)
 def convert(op: BatchNormOp) -> bool:
     """Convert one batch normalisation and what follows it."""
-    affine, shape = affine_of(op, op.x, axis=1), shape_of(op.x)
+    affine, shape, dtype = affine_of(op, op.x, axis=1), shape_of(op.x), dtype_of(op.x)
     if affine is None or len(shape) != 4:
+        return False
+    if not fits_type(affine.scale, dtype):
+        report.missed(NAME, op, "float16 does not hold the scale")
         return False
     chain: list[Operation] = [op]
     y: SSAValue = op.y
     while isinstance(user := only_user(y), BatchNormOp | BinaryOp) and (step := affine_of(user, y, axis=1)):
-        affine = affine.then(step)
+        joined = affine.then(step)
+        if not fits_type(joined.scale, dtype):
+            break
+        affine = joined
         chain.append(user)
         y = user.results[0]
     activation = user.function if isinstance(user, UnaryOp) and can_fuse_activation(user.kind) else None
@@ -58,7 +64,6 @@ def convert(op: BatchNormOp) -> bool:
     if not (np.isfinite(affine.scale).all() and np.isfinite(affine.shift).all()):
         report.missed(NAME, op, "the scale is not finite")
         return False
-    dtype = dtype_of(op.x)
     w = constant(round_to_type(affine.scale.reshape(-1, 1, 1, 1), dtype))
     bias = constant(round_to_type(affine.shift, dtype))
     new = Conv2DOp(op.x, w, bias, groups=shape[1], activation=activation)

@@ -25,7 +25,7 @@ from ge.dialects.graph import (
 from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.capabilities import can_fuse_activation
 from ge.dialects.graph.constants import constant, constant_array, dtype_of
-from ge.maths.floats import round_to_type
+from ge.maths.floats import fits_type, round_to_type
 from ge.passes.graph import report
 from ge.passes.graph.chains import replace_chain
 
@@ -157,7 +157,17 @@ def _cannot_scale(op: Product, affine: Affine) -> str | None:
         return "the bias is not constant"
     if not (np.isfinite(affine.scale).all() and np.isfinite(affine.shift).all()):
         return "the scale is not finite"
+    if not affine.only_shifts and not fits_type(_scaled_weights(op, affine), dtype_of(op.operands[1])):
+        return "float16 does not hold the scaled weights"
     return None
+
+
+def _scaled_weights(op: Product, affine: Affine) -> Vector:
+    """The constant weights of `op` times the scale of each output, in float64."""
+    w = constant_array(op.operands[1])
+    assert w is not None, "asked for where weights are constant"
+    scale = affine.scale.reshape((-1,) + (1,) * (w.ndim - 1) if isinstance(op, Conv2DOp) else (-1,))
+    return w.astype(np.float64) * scale
 
 
 def _report_missed_batch_norm(op: Product, rule: str, user: Operation | None, y: SSAValue) -> None:
@@ -191,16 +201,14 @@ def _scaled(op: Product, affine: Affine, new_ops: list[Operation]) -> tuple[SSAV
 
     Weights that are only shifted stay, so that operations that share them go on sharing.
     """
-    old_w = op.operands[1]
-    w, bias = constant_array(old_w), constant_array(op.bias) if op.bias is not None else None
+    old_w, bias = op.operands[1], constant_array(op.bias) if op.bias is not None else None
     shift = affine.shift if bias is None else affine.shift + affine.scale * bias.astype(np.float64)
     new_bias = constant(round_to_type(shift, dtype_of(old_w) if bias is None else bias.dtype))
     new_bias.location = op.location
     new_ops.append(new_bias)
-    if affine.only_shifts or w is None:
+    if affine.only_shifts:
         return old_w, new_bias.y
-    scale = affine.scale.reshape((-1,) + (1,) * (w.ndim - 1) if isinstance(op, Conv2DOp) else (-1,))
-    new_w = constant(round_to_type(w.astype(np.float64) * scale, w.dtype))
+    new_w = constant(round_to_type(_scaled_weights(op, affine), dtype_of(old_w)))
     new_w.location, new_w.y.name_hint = op.location, old_w.name_hint
     new_ops.append(new_w)
     return new_w.y, new_bias.y

@@ -21,10 +21,7 @@ from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.constants import constant, constant_array, dtype_of
 from ge.ir.constants import Array
 from ge.ir.rewriting import replace
-from ge.maths.floats import FLOAT16_MAX, to_float16
-
-TOLERANCE = 2.0**-10
-"""How far from a constant, in units of its largest element, its elements may be in float16: twice their rounding."""
+from ge.maths.floats import FLOAT16_MAX, FLOAT16_TOLERANCE, fits_type, to_float16
 
 INFINITE = 2.0**29
 """A factor as large as this stands for infinity, as in masks: what it multiplies saturates as it would by 65504."""
@@ -121,12 +118,12 @@ def _is_lost(array: Array, *, divides: bool) -> bool:
     """Whether a constant is another one in float16: some of its elements, or of their reciprocals."""
     if not array.size or not np.isfinite(array).all():
         return False
-    exact = array[(array != 0) & (divides | (abs(array) < INFINITE))].astype(np.float64)
-    held = to_float16(exact).astype(np.float64)
-    if divides:
-        with np.errstate(divide="ignore"):
-            exact, held = 1 / exact, 1 / held
-    return bool((abs(held - exact) > TOLERANCE * abs(exact).max(initial=0)).any())
+    if not divides:
+        return not fits_type(array[abs(array) < INFINITE], np.dtype(np.float16))
+    exact = array[array != 0].astype(np.float64)
+    with np.errstate(divide="ignore"):
+        wanted, held = 1 / exact, 1 / to_float16(exact).astype(np.float64)
+    return bool((abs(held - wanted) > FLOAT16_TOLERANCE * abs(wanted).max(initial=0)).any())
 
 
 def _exponents(sizes: Array, infinite: float) -> NDArray[np.int64]:

@@ -14,7 +14,7 @@ from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.constants import constant, constant_array
 from ge.dialects.onnx import OnnxOp
 from ge.ir.rewriting import apply_rules, rewrite_rule
-from ge.maths.floats import round_to_type
+from ge.maths.floats import fits_type, round_to_type
 from ge.passes.graph import report
 from ge.passes.graph.chains import replace_chain
 from ge.passes.graph.epilogue import Product, Vector, affine_of, describe, fuse_epilogue, only_user
@@ -78,6 +78,9 @@ def fold_before(op: Conv2DOp) -> bool:
     filters = w.astype(np.float64)
     through = (filters * shift).sum(axis=(1, 2, 3))
     new_bias = through if bias is None else through + bias.astype(np.float64)
+    if not fits_type(filters * scale, w.dtype):
+        report.missed(NAME, norm, "float16 does not hold the scaled weights")
+        return False
     new_w = constant(round_to_type(filters * scale, w.dtype))
     new_b = constant(round_to_type(new_bias, w.dtype if bias is None else bias.dtype))
     new = Conv2DOp.create(operands=[norm.x, new_w.y, new_b.y], properties=dict(op.properties), result_types=[op.y.type])

@@ -32,7 +32,7 @@ class FuseConvBnReluPass(ModulePass):
 
     5. a value between them has a second user or is returned: it would be lost;
     6. weights, bias or statistics that are not constant (3 still applies);
-    7. statistics that give a scale that is not finite;
+    7. statistics that give a scale that is not finite, or weights of float16 scaled ones that float16 does not hold;
     8. functions that could make a pad lane infinite (exp, log, sqrt, rsqrt, reciprocal);
     9. a C that has an activation already: what follows comes after it.
 

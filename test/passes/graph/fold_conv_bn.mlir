@@ -52,3 +52,24 @@ func.func @main(%x: tensor<1x1x4x4xf32>) -> (tensor<1x1x4x4xf32>, tensor<1x1x4x4
   %z = graph.conv2d %m, %v : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
   func.return %y, %z, %m : tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>
 }
+
+// -----
+
+// Left alone: weights of float16 that would be too large, after a convolution and before one.
+// CHECK:       %c = graph.conv2d %x, %w
+// CHECK-NEXT:  %y = graph.binary mul %c, %s
+// CHECK:       %n = graph.batch_norm %x
+// CHECK-NEXT:  %z = graph.conv2d %n, %w
+func.func @main(%x: tensor<1x1x4x4xf16>) -> (tensor<1x1x4x4xf16>, tensor<1x1x4x4xf16>) {
+  %w = graph.constant dense<2.0e3> : tensor<1x1x1x1xf16>
+  %s = graph.constant dense<6.0e1> : tensor<f16>
+  %c = graph.conv2d %x, %w : (tensor<1x1x4x4xf16>, tensor<1x1x1x1xf16>) -> tensor<1x1x4x4xf16>
+  %y = graph.binary mul %c, %s : (tensor<1x1x4x4xf16>, tensor<f16>) -> tensor<1x1x4x4xf16>
+  %g = graph.constant dense<6.0e1> : tensor<1xf16>
+  %o = graph.constant dense<0.0> : tensor<1xf16>
+  %v = graph.constant dense<1.0> : tensor<1xf16>
+  %n = graph.batch_norm %x, %g, %o, %o, %v epsilon 0.0
+     : (tensor<1x1x4x4xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>, tensor<1xf16>) -> tensor<1x1x4x4xf16>
+  %z = graph.conv2d %n, %w : (tensor<1x1x4x4xf16>, tensor<1x1x1x1xf16>) -> tensor<1x1x4x4xf16>
+  func.return %y, %z : tensor<1x1x4x4xf16>, tensor<1x1x4x4xf16>
+}

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from onnx import numpy_helper
 from onnx_models import F16, ModelBuilder, assert_close, compile_to_graph, run_pass, run_reference
 from xdsl.dialects.builtin import ModuleOp
 
@@ -108,6 +109,67 @@ def test_on_the_device(tmp_path: Path) -> None:
     onnx.save(model, tmp_path / "m.onnx")
     program = compile_model(CompileOptions(tmp_path / "m.onnx", level=0))
     assert_close(dict(Runtime().load(model_bytes(program.module)).run(inputs)), run_reference(model, inputs), 2 * F16)
+
+
+def scaled_convolution(b: ModelBuilder, x: str, weights: float, scale: float) -> str:
+    w = b.constant(b.random.standard_normal((16, 3, 1, 1)) * weights, np.float16)
+    return b.node("Mul", b.node("Conv", x, w), b.constant(np.full((16, 1, 1), scale), np.float16))
+
+
+def normalised_convolution(b: ModelBuilder, x: str, weights: float, scale: float) -> str:
+    w = b.constant(b.random.standard_normal((16, 3, 1, 1)) * weights, np.float16)
+    return b.node("BatchNormalization", b.node("Conv", x, w), *statistics(b, 16, scale))
+
+
+def convolution_of_normalised(b: ModelBuilder, x: str, weights: float, scale: float) -> str:
+    w = b.constant(b.random.standard_normal((16, 3, 1, 1)) * weights, np.float16)
+    return b.node("Conv", b.node("BatchNormalization", x, *statistics(b, 3, scale)), w)
+
+
+def scaled_normalisation(b: ModelBuilder, x: str, weights: float, scale: float) -> str:
+    y = b.node("BatchNormalization", x, *statistics(b, 3, scale))
+    return b.node("Mul", y, b.constant(np.full((3, 1, 1), weights), np.float16))
+
+
+def gemm(b: ModelBuilder, x: str, weights: float, scale: float) -> str:
+    w = b.constant(b.random.standard_normal((60, 5)) * weights, np.float16)
+    return b.node("Gemm", b.node("Flatten", x), w, alpha=scale)
+
+
+def statistics(b: ModelBuilder, channels: int, scale: float) -> list[str]:
+    """Scale, bias, mean and variance of a normalisation that multiplies by `scale`."""
+    return [b.constant(np.full(channels, number), np.float16) for number in (scale, 0, 0, 1)]
+
+
+@pytest.mark.parametrize(("weights", "scale", "size"), [(2e3, 60.0, 1e-4), (0.01, 1e-4, 1e4)])
+@pytest.mark.parametrize(
+    "network",
+    [scaled_convolution, normalised_convolution, convolution_of_normalised, scaled_normalisation, gemm],
+)
+def test_constants_that_do_not_fit_are_not_joined(
+    network: Callable[[ModelBuilder, str, float, float], str], weights: float, scale: float, size: float
+) -> None:
+    """Weights of float16 times a scale of float16 may be none, where all results are."""
+    b = ModelBuilder()
+    b.output(network(b, b.input("x", *SHAPE, dtype=onnx.TensorProto.FLOAT16), weights, scale))
+    x = (b.random.standard_normal(SHAPE) * size).astype(np.float16)
+    model = b.build()
+    want = run_reference(_in_float32(model), {"x": x.astype(np.float32)})
+    passes = ["fuse-conv-bn-relu", "fold-conv-bn", "batch-norm-to-conv", "assign-precision"]
+    got = run_module(compile_to_graph(model, passes), {"x": x})
+    assert_close({name: value.astype(np.float32) for name, value in got.items()}, want, 2 * F16)
+
+
+def _in_float32(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The same model with all of its float16 as float32."""
+    wide = onnx.ModelProto()
+    wide.CopyFrom(model)
+    for constant in wide.graph.initializer:
+        constant.CopyFrom(numpy_helper.from_array(numpy_helper.to_array(constant).astype(np.float32), constant.name))
+    for value in (*wide.graph.input, *wide.graph.output):
+        value.type.tensor_type.elem_type = onnx.TensorProto.FLOAT
+    del wide.graph.value_info[:]
+    return wide
 
 
 LEFT_ALONE: dict[str, Network] = {

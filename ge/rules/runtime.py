@@ -83,12 +83,17 @@ def precision(*values: SSAValue | None) -> float:
 
 
 def is_number(value: SSAValue, number: Data) -> bool:
-    """Whether a value is a constant of one element, equal to a number as far as its type can tell."""
+    """Whether a value is a constant of one element, equal to a number as far as its type can tell.
+
+    A number that the type has, such as 2, is no other one: x to the power of 2.001 is not the square of x.
+    """
     array = constant_value(value)
     if array is None or array.size != 1:
         return False
-    wanted = number if isinstance(number, int | float) else np.asarray(number).item()
-    return abs(array.item() - wanted) <= precision(value) * abs(wanted)
+    found, wanted = array.item(), number if isinstance(number, int | float) else np.asarray(number).item()
+    if found == wanted:
+        return True
+    return abs(found - wanted) <= precision(value) * abs(wanted) and array.dtype.type(wanted).item() != wanted
 
 
 def truth(condition: Data) -> bool:

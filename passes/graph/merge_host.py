@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -45,6 +45,7 @@ def find_clusters(block: Block) -> list[list[HostOp]]:
 
     def find(op: HostOp) -> HostOp:
         while root[op] is not op:
+            root[op] = root[root[op]]  # ways become short
             op = root[op]
         return op
 
@@ -75,7 +76,8 @@ def merge(members: list[HostOp]) -> None:
             region.block.add_op(inner.clone(mapping))
         for output, inside in zip(member.outputs, member.results_inside, strict=True):
             region.define(output, mapping.get(inside, inside))
-    kept = [output for member in members for output in member.outputs if _used_outside(output, members)]
+    joined = set(members)
+    kept = [output for member in members for output in member.outputs if _used_outside(output, joined)]
     merged = region.finish([region.inside(output) for output in kept])
     merged.location = fused_loc(members)
     block = members[-1].parent
@@ -88,7 +90,7 @@ def merge(members: list[HostOp]) -> None:
         member.erase()
 
 
-def _used_outside(output: SSAValue, members: Sequence[Operation]) -> bool:
+def _used_outside(output: SSAValue, members: AbstractSet[HostOp]) -> bool:
     return any(use.operation not in members for use in output.uses)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_left, insort
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,6 +30,9 @@ class L2Cache:
     def __init__(self, size: int) -> None:
         self._size = size
         self._held: OrderedDict[Window, None] = OrderedDict()
+        self._by_place: list[Window] = []
+        """The same windows, none of which meets another one, in the order of memory."""
+        self._bytes = 0
 
     def holds(self, window: Window) -> bool:
         """Whether all of a window is in the cache."""
@@ -36,12 +40,29 @@ class L2Cache:
 
     def use(self, window: Window) -> None:
         """A window has been read or written: it is the newest, the oldest ones leave."""
-        start, size = window
-        for other in [each for each in self._held if each[0] < start + size and start < each[0] + each[1]]:
+        for other in self._meeting(window):
             del self._held[other]
-        self._held[window] = None
-        while sum(size for _, size in self._held) > self._size:
-            self._held.popitem(last=False)
+            self._forget(other)
+        if window not in self._held:
+            self._held[window] = None
+            insort(self._by_place, window)
+            self._bytes += window[1]
+        while self._bytes > self._size:
+            oldest, _ = self._held.popitem(last=False)
+            self._forget(oldest)
+
+    def _meeting(self, window: Window) -> list[Window]:
+        """The windows that share bytes with one."""
+        start, end = window[0], sum(window)
+        first = bisect_left(self._by_place, (start, 0))
+        while first and sum(self._by_place[first - 1]) > start:
+            first -= 1
+        last = bisect_left(self._by_place, (end, 0), first)
+        return [each for each in self._by_place[first:last] if sum(each) > start]
+
+    def _forget(self, window: Window) -> None:
+        del self._by_place[bisect_left(self._by_place, window)]
+        self._bytes -= window[1]
 
 
 class Device:

@@ -1,38 +1,16 @@
-"""The work of passes is proportional to the size of the model: counted in calls of functions, not in time."""
+"""The work of passes is proportional to the size of the model."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from types import FrameType
 
 import pytest
 from onnx import TensorProto, helper
-from onnx_models import ModelBuilder, branch, run_pass
+from onnx_models import ModelBuilder, branch, compile_to_graph, run_pass
+from work import calls_of, growth
 
+from ge.targets.ascend.runtime.launch import L2Cache
 from ge.targets.onnx.importer import import_model
-
-
-def calls_of(action: Callable[[], object]) -> int:
-    """How many functions an action calls."""
-    count = 0
-
-    def on_event(frame: FrameType, event: str, argument: object) -> None:
-        nonlocal count
-        count += event == "call"
-
-    sys.setprofile(on_event)
-    try:
-        action()
-    finally:
-        sys.setprofile(None)
-    return count
-
-
-def growth(work: Callable[[int], int], size: int = 64) -> float:
-    """By how much work grows when the size doubles, without what is done once: 2 is linear, 4 is quadratic."""
-    one, two, four = work(size), work(2 * size), work(4 * size)
-    return (four - two) / (two - one)
 
 
 def constants_only(size: int) -> ModelBuilder:
@@ -111,6 +89,15 @@ def products(size: int) -> ModelBuilder:
     return builder
 
 
+def many_parts(size: int) -> ModelBuilder:
+    """Parts of one value, each with a function of its own."""
+    builder = ModelBuilder(opset=18)
+    first = builder.node("Split", builder.input("x", size, 2), outputs=size, axis=0, num_outputs=size)
+    parts = [first, *(f"{first}_{number}" for number in range(1, size))]
+    builder.output(builder.node("Concat", *(builder.node("Sin", part) for part in parts), axis=0))
+    return builder
+
+
 MODELS: list[tuple[str, Callable[[int], ModelBuilder]]] = [
     ("constant-fold", constants_only),
     ("sink-transpose", transposes),
@@ -130,6 +117,24 @@ def test_work_is_proportional_to_size(name: str, model: Callable[[int], ModelBui
     def work(size: int) -> int:
         module = import_model(model(size).build())
         return calls_of(lambda: run_pass(module, name))
+
+    assert growth(work) < 2.5
+
+
+def test_work_of_merge_host_is_proportional_to_size() -> None:
+    """All operators are on the host, and join one region one by one."""
+
+    def work(size: int) -> int:
+        module = compile_to_graph(many_parts(size).build(), ["assign-precision"])
+        return calls_of(lambda: run_pass(module, "merge-host"))
+
+    assert growth(work) < 2.5
+
+
+def test_work_of_the_cache_is_proportional_to_its_uses() -> None:
+    def work(size: int) -> int:
+        cache = L2Cache(10 * size)
+        return calls_of(lambda: [cache.use((10 * start, 10)) for start in range(size)])
 
     assert growth(work) < 2.5
 

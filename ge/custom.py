@@ -68,6 +68,7 @@ def register_operator(
     """Register an operator; the decorated function is what it computes.
 
     It must be a function of its inputs and attributes, without random numbers or memory: passes may merge operators.
+    The arrays that it gets can only be read.
     ``signature`` is ``"x: T, scale?: f32 -> y: T"``, an attribute ``"axis: int = -1"``, and ``types`` says what ``T``
     may be. ``since`` is the version of the domain from which on the operator is there. ``shapes`` is a function from a
     :class:`Node` to a list with a shape for each result. ``decomposition`` is a function ``(ops, inputs..., attributes

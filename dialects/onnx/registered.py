@@ -83,7 +83,10 @@ class CustomOperator:
                 results: object = self.shapes(node)
                 if not isinstance(results, list | tuple):
                     raise TypeError(f"it returned {results!r}, not a list with a shape for each result")
-                return [_result(each) for each in cast("Sequence[object]", results)]
+                listed = [_result(each) for each in cast("Sequence[object]", results)]
+                if not self._may_have(len(listed), node.output_count):
+                    raise TypeError(f"it returned {len(listed)} shapes for {node.output_count} results")
+                return listed
             except GeError:
                 raise
             except Exception as error:
@@ -112,8 +115,8 @@ class CustomOperator:
     def evaluate(self, inputs: Sequence[Any], attributes: Mapping[str, Any], count: int) -> list[Any]:
         """The results for arrays; ``attributes`` are those that the model gives.
 
-        Raises GE6010 when there are fewer than ``count`` of them, or when one has a type or shape that the definition
-        excludes.
+        The function cannot change the arrays, which others may read after it. Raises GE6010 when there are fewer than
+        ``count`` results, or more than the signature has, or when one has a type or shape that the definition excludes.
         """
         import numpy as np
 
@@ -123,10 +126,11 @@ class CustomOperator:
         parameters = self.operator.inputs
         is_variadic = bool(parameters) and parameters[-1].variadic
         missing = 0 if is_variadic else len(parameters) - len(inputs)
-        found = self.meaning(*inputs, *[None] * missing, **attributes)
+        found = self.meaning(*map(_read_only, inputs), *[None] * missing, **attributes)
         listed = cast("Sequence[Any]", found if isinstance(found, tuple | list) else [found])
-        results: list[Any] = [np.asarray(each) for each in listed]
-        if len(results) < count:
+        arrays = [np.asarray(each) for each in listed]
+        results: list[Any] = [each if each.flags.writeable else each.copy() for each in arrays]
+        if not self._may_have(len(results), count):
             raise self.error("GE6010", f"{len(results)} results instead of {count}")
         for number, (result, expected) in enumerate(
             zip(results, self._expected(inputs, attributes, count), strict=False)
@@ -134,6 +138,11 @@ class CustomOperator:
             if contradict(expected, got := _value(result)):
                 raise self.error("GE6010", f"result {number} is {got}, the definition says {expected}")
         return results[:count]
+
+    def _may_have(self, given: int, count: int) -> bool:
+        """Whether so many things can be given for ``count`` results; those that a model leaves out may be, too."""
+        outputs = self.operator.outputs
+        return count <= given and (given <= len(outputs) or outputs[-1].variadic)
 
     def _expected(self, inputs: Sequence[Any], attributes: Mapping[str, Any], count: int) -> list[Value]:
         """What the definition says of the results for these inputs."""
@@ -155,6 +164,17 @@ def _result(given: object) -> Result:
         raise TypeError(f"{given!r} is not a shape")
     dims = cast("Sequence[Any]", given)
     return tuple(dim if dim is None or isinstance(dim, Expression) else index(dim) for dim in dims)
+
+
+def _read_only(given: Any) -> Any:
+    """An array that cannot be changed; what is no array stays as it is."""
+    import numpy as np
+
+    if not isinstance(given, np.ndarray):
+        return given
+    view = cast("np.ndarray[Any, Any]", given).view()
+    view.flags.writeable = False
+    return view
 
 
 def _value(given: Any) -> Value:

@@ -212,6 +212,8 @@ class Registry:
             plugin = _import_file(file)
         except GeError:
             raise
+        except SystemExit as error:
+            raise GeError("GE2005", f"plug-in '{path}': it ends the process", where=str(path)) from error
         except Exception as error:
             raise GeError("GE2005", f"plug-in '{path}': {error}", where=str(path)) from error
         self.add_plugin(plugin)

@@ -194,6 +194,13 @@ def test_a_plugin_that_is_not_there_is_one_error(command: object) -> None:
     assert error.value.code == "GE2006"
 
 
+def test_a_plugin_that_ends_the_process_is_one_error(tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text("import sys\nsys.exit(3)\n")
+    with pytest.raises(GeError, match="it ends the process") as error:
+        ge_run.run([f"--load-plugin={tmp_path}/ends.py", "x"])
+    assert error.value.code == "GE2005"
+
+
 INSTALLED = """
 import sys
 import numpy as np

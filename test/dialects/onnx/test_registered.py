@@ -174,6 +174,8 @@ def test_a_result_that_the_shape_function_excludes_does_not_verify() -> None:
         (lambda node: 1 / 0, "the shape function failed: ZeroDivisionError: division by zero"),
         (lambda node: node.shape(0)[9], "the shape function failed: IndexError"),
         (lambda node: None, "it returned None, not a list with a shape for each result"),
+        (lambda node: [], "it returned 0 shapes for 1 results"),
+        (lambda node: [node.shape(0)] * 2, "it returned 2 shapes for 1 results"),
         (lambda node: [(2.5, 3)], "'float' object cannot be interpreted as an integer"),
         (lambda node: ["2x3"], "'2x3' is not a shape"),
     ],
@@ -221,6 +223,7 @@ def test_the_meaning_gets_inputs_by_position_and_attributes_by_keyword() -> None
         ),
         (lambda x, b, *, factor, mode=0: x[:1], "GE6010", "result 0 is f32[1, 3], the definition says f32[2, 3]"),
         (lambda x, b, *, factor, mode=0: (), "GE6010", "0 results instead of 1"),
+        (lambda x, b, *, factor, mode=0: (x, x), "GE6010", "2 results instead of 1"),
         (lambda x, b, *, factor, mode=0: x / (1 // 0), "GE6006", "ZeroDivisionError"),
     ],
 )
@@ -229,6 +232,25 @@ def test_a_meaning_that_contradicts_the_definition_is_one_error(function: Any, c
     with pytest.raises(GeError) as error:
         run(model())
     assert error.value.code == code and problem in error.value.what and f"{DOMAIN}::Op" in error.value.what
+
+
+def test_a_meaning_cannot_change_what_others_read() -> None:
+    def in_place(x: Any, bias: Any, *, factor: float, mode: str = "") -> Any:
+        x *= factor
+        return x
+
+    register(in_place)
+    with pytest.raises(GeError, match="read-only") as error:
+        run(model())
+    assert error.value.code == "GE6006"
+
+
+def test_a_result_can_be_changed_without_changing_the_input() -> None:
+    register(lambda x, bias, *, factor, mode="": x)
+    x = np.zeros((2, 3), np.float32)
+    y = run_module(import_model(model()), {"x": x})["y"]
+    y += 1
+    assert not x.any()
 
 
 def test_an_operator_that_nobody_defines_is_one_error() -> None:

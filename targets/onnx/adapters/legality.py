@@ -87,7 +87,9 @@ def _inputs_obstacle(node: NodeProto, schema: OpSchema) -> str:
     if count > schema.max_input:
         return f"has at most {schema.max_input} inputs, not {count},"
     if count < schema.min_input:
-        return f"needs an input '{parameter_at(inputs_of(schema), count).name}'"
+        missing = parameter_at(inputs_of(schema), count)
+        if missing.option != _OPTION.Optional or len(node.input) < schema.min_input:
+            return f"needs an input '{missing.name}'"
     for name, parameter in zip(node.input, inputs_of(schema), strict=False):
         if not name and parameter.option == _OPTION.Single:
             return f"needs an input '{parameter.name}'"

@@ -88,6 +88,20 @@ agraph (float[4] x, int64 n, bool go) => (float[4] y, float[k,4] rows)
 }
 """
 
+COUNTED = """
+<ir_version: 8, opset_import: ["" : 17]>
+agraph (float[4] x, int64 n) => (float[k,4] rows)
+{
+  rows = Loop(n, "") <
+    body = step (int64 i, bool g) => (bool h, float[4] row) {
+      h = Identity(g)
+      row = Add(x, x)
+    }
+  >
+}
+"""
+"""A loop that has a count and nothing else, so that its last input is an absent one."""
+
 SCAN = """
 <ir_version: 8, opset_import: ["" : 17]>
 agraph (float[2] x, float[3,2] rows) => (float[2] y, float[3,2] sums)
@@ -129,6 +143,7 @@ CASES: list[tuple[str, Feeds]] = [
     (STOPS_EARLY, {"x": f32(4), "n": np.array(2), "go": TRUE}),
     (STOPS_EARLY, {"x": f32(4), "n": np.array(0), "go": TRUE}),
     (STOPS_EARLY, {"x": f32(4), "n": np.array(5), "go": FALSE}),
+    (COUNTED, {"x": f32(4), "n": np.array(3)}),
     (SCAN, {"x": f32(2), "rows": f32(3, 2)}),
     (BACKWARDS, {"x": f32(2), "columns": f32(2, 3)}),
 ]

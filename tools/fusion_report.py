@@ -185,6 +185,13 @@ def _rules(log: RewriteLog, watcher: ModuleWatcher) -> Iterable[str]:
     return dict.fromkeys([*made, *log.effects, *(miss.rule for miss in log.misses)])
 
 
+def _fusion_facts(rewrite: Rewrite) -> dict[str, Any]:
+    """One application of a rule, under its rule."""
+    facts = asdict(rewrite)
+    del facts["rule"]
+    return {"pass": facts.pop("each_pass"), **facts}
+
+
 def _rule_facts(rule: str, log: RewriteLog, watcher: ModuleWatcher) -> dict[str, Any]:
     rewrites = [rewrite for rewrite in watcher.rewrites if rewrite.rule == rule]
     misses = [miss for miss in log.misses if miss.rule == rule]
@@ -194,7 +201,7 @@ def _rule_facts(rule: str, log: RewriteLog, watcher: ModuleWatcher) -> dict[str,
         "effect_times": log.effects[rule],
         "bytes_before": sum(rewrite.bytes_before for rewrite in rewrites),
         "bytes_after": sum(rewrite.bytes_after for rewrite in rewrites),
-        "fusions": [{name: value for name, value in asdict(rewrite).items() if name != "rule"} for rewrite in rewrites],
+        "fusions": list(map(_fusion_facts, rewrites)),
         "misses": [{"nodes": miss.nodes, "reason": miss.reason} for miss in misses],
     }
 

@@ -83,7 +83,7 @@ class NumericsCheck:
         text += f"on {len(draws.kept)} of {len(KINDS)} draws of inputs ({', '.join(draw.kind for draw in draws.kept)})"
         for what, kinds in (("refused by the module", draws.refused), ("without outputs to compare", draws.silent)):
             text += f"; {what}: {', '.join(kinds)}" if kinds else ""
-        return text
+        return text + ("; every draw gives the same outputs, which tells little" if _all_alike(draws.kept) else "")
 
     def _start(self, module: ModuleOp, inputs: Sequence[InputInfo] = ()) -> None:
         """Draw inputs, and run the module on them. Raises GE3018 when no draw can be judged.
@@ -212,6 +212,16 @@ class NumericsCheck:
             return named_values(module, draw.inputs)
         except GeError:  # by definition it does not run, which onnxruntime may see otherwise
             return {}
+
+
+def _all_alike(draws: Sequence[Draw]) -> bool:
+    """Whether inputs of all kinds give the same outputs: then hardly anything that a pass does could show."""
+    if len(draws) < 2 or not draws[0].inputs:
+        return False
+    first, *others = ([*draw.outputs.values()] for draw in draws)
+    return not any(isinstance(value, list) for value in first) and all(
+        np.array_equal(a, b) for other in others for a, b in zip(first, other, strict=True)
+    )
 
 
 def _all_named(module: ModuleOp) -> ModuleOp:

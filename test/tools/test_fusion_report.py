@@ -61,7 +61,7 @@ def test_58_report_of_a_compilation_counts_joins_and_bytes(model: Path, tmp_path
     fused = rule(report, "fuse-conv-bn-relu")
     assert (fused["effect_times"], fused["match_times"]) == (1, 2)
     (fusion,) = fused["fusions"]
-    assert fusion["each_pass"] == "fuse-conv-bn-relu"
+    assert fusion["pass"] == "fuse-conv-bn-relu"
     assert set(fusion["nodes"]) == {"conv1", "bn1", "relu1"}
     assert fusion["operators"] == ["graph.conv2d", "graph.batch_norm", "graph.unary"]
     assert fusion["into"] == ["graph.conv2d"]

@@ -66,6 +66,17 @@ def test_draws_that_were_not_judged_are_reported(tmp_path: Path, capsys: pytest.
     assert "; without outputs to compare: zeros, negative, mixed" in error
 
 
+def test_outputs_that_do_not_depend_on_the_inputs_are_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """
+  %z = onnx.Sub(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %i = onnx.Identity(%z) : (tensor<4xf32>) -> tensor<4xf32>
+  %y = onnx.Cos(%i) : (tensor<4xf32>) -> tensor<*xf32>"""
+    checked(tmp_path, "%x: tensor<4xf32>", text, "--eliminate-identity")
+    assert capsys.readouterr().err.endswith("; every draw gives the same outputs, which tells little\n")
+
+
 def test_without_a_draw_there_is_no_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     nothing = """
   %0 = onnx.Abs(%x) : (tensor<?xf32>) -> tensor<?xf32>

@@ -95,7 +95,6 @@ class GraphBuilder:
         graph = GraphProto()
         for position, value in enumerate(inputs):
             self._bind(value, _at(input_names, position) or value.name_hint or "input")
-            scope.define(self.names[value])
             graph.input.append(value_info(self.names[value], value.type, _value_notes(notes, "input", position)))
         own: dict[SSAValue, tuple[Operation, int]] = {
             result: (op, index) for op in ops for index, result in enumerate(op.results)
@@ -150,8 +149,6 @@ class GraphBuilder:
             self._add_initializer(graph, op)
         else:
             graph.node.append(self._constant_node(op) if isinstance(op, Constant) else self._node(op, scope))
-        for result in op.results:
-            scope.define(self.names.get(result, ""))
 
     def _state_results(self, graph: GraphProto, op: Operation, outputs: Sequence[SSAValue]) -> None:
         """State the types of results: those that the model states, and what nobody can infer."""
@@ -213,6 +210,7 @@ class GraphBuilder:
         if isinstance(op, Custom) and op.overload:
             node.overload = op.overload
         node.input.extend("" if value is None else self._read(op, value) for value in op.input_list())
+        node.input.extend([""] * (_places_in_front(op) - len(node.input)))
         node.output.extend(self.names.get(result, "") for result in op.results)
         if name := _node_name(op, node, scope):
             node.name = name
@@ -254,6 +252,12 @@ def _node_name(op: OnnxOp, node: NodeProto, scope: Scope) -> str:
     if isinstance(stated := op.attributes.get("onnx.name"), StringAttr):
         return stated.data
     return scope.node_name(next(iter(node_names(op)), "") or next(filter(None, node.output), op.op_type))
+
+
+def _places_in_front(op: OnnxOp) -> int:
+    """How many inputs are in front of those that may be any number: the standard wants `Loop(n, "")`, not `Loop(n)`."""
+    parameters = () if isinstance(op, Custom) else op.operator.inputs
+    return len(parameters) - 1 if parameters and parameters[-1].variadic else 0
 
 
 def _at(names: Sequence[str], position: int) -> str:

@@ -121,21 +121,6 @@ CASES = (
         }""",
         ({"n": np.array(2), "x": _f32(1, 2, 3), "s": _f32(1, 2, 3)},),
     ),
-    Case(
-        "a name in an inner loop that a value behind it gets",
-        "onnx-cse",
-        """(int64 n, float[3] x) => (float[3] y) {
-            go = Constant <value = bool {1}> ()
-            y = Loop(n, go, x) <body = turn (int64 i, bool c, float[3] a) => (bool d, float[3] b) {
-                b = Loop(n, go, a) <body = inner (int64 j, bool e, float[3] f) => (bool g, float[3] h) {
-                    g = Constant <value = bool {1}> ()
-                    h = Add(f, x)
-                }>
-                d = Constant <value = bool {1}> ()
-            }>
-        }""",
-        ({"n": np.array(2), "x": _f32(1, 2, 3)},),
-    ),
     *(
         Case(
             f"slices that go backwards from before the axis: {passes}",

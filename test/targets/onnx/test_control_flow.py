@@ -9,7 +9,7 @@ import onnx
 import pytest
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, parser
-from onnx_models import F32, assert_close, run_reference
+from onnx_models import F32, assert_close, run_pass, run_reference
 from xdsl.dialects.builtin import ModuleOp
 
 from ge.dialects.onnx.functions import inline_functions
@@ -174,6 +174,26 @@ def test_branch_that_gives_an_outer_value_is_exported_with_a_copy() -> None:
     for condition in (TRUE, FALSE):
         feeds = {"x": f32(2), "c": condition}
         assert_close(run_reference(exported, feeds), run_reference(model, feeds), F32)
+
+
+def test_copies_of_outer_values_have_names_of_their_own() -> None:
+    """Also other ones than what is behind the inner graph, which onnxruntime counts as hidden, too."""
+    text = """<ir_version: 10, opset_import: ["" : 21]> g (int64 n, float[3] x) => (float[3] y) {
+        go = Constant <value = bool {1}> ()
+        y = Loop(n, go, x) <body = outer (int64 i, bool c, float[3] a) => (bool d, float[3] b) {
+            b = Loop(n, go, a) <body = inner (int64 j, bool e, float[3] f) => (bool g, float[3] h) {
+                g = Identity(go)
+                h = Add(f, x)
+            }>
+            d = Identity(go)
+        }>
+    }"""
+    module = import_model(parser.parse_model(text))
+    run_pass(module, "eliminate-identity")
+    (outer,) = (attribute.g for node in export_model(module).graph.node for attribute in node.attribute if node.input)
+    (inner,) = (attribute.g for node in outer.node for attribute in node.attribute)
+    names = [name for graph in (inner, outer) for node in graph.node for name in node.output]
+    assert len(set(names)) == len(names) == 4
 
 
 def test_inner_name_that_hides_an_outer_one() -> None:

@@ -22,6 +22,7 @@ from ge.lowering.onnx_to_graph.rules import (
     is_feature,
     is_static,
     known_scalar,
+    result_element,
     scalar_like,
 )
 
@@ -122,7 +123,7 @@ def dropout(op: OnnxOp, emit: Emitter) -> Results:
 
 def cast(op: OnnxOp, emit: Emitter) -> Results:
     """Cast between float16 and float32; a cast to the same type is its operand."""
-    x, target = op.operands[0], tensor(op.results[0]).element_type
+    x, target = op.operands[0], result_element(op)
     if not is_static(x) or tensor(x).element_type not in COMPUTE_TYPES or target not in COMPUTE_TYPES:
         return None
     return x if tensor(x).element_type == target else emit.add(CastOp(x, target))

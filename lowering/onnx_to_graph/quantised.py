@@ -30,7 +30,7 @@ from ge.dialects.onnx import OnnxOp
 from ge.ir.attributes import EIGHT_BITS
 from ge.ir.constants import Array, numpy_dtype
 from ge.ir.rewriting import erase_if_unused
-from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rules, is_feature, is_static, known
+from ge.lowering.onnx_to_graph.rules import Emitter, Results, Rules, is_feature, is_static, known, result_element
 from ge.lowering.onnx_to_graph.windows import as_plane, from_plane, window_of
 from ge.maths.group_merge import merge_count, merge_weights
 
@@ -116,7 +116,7 @@ def convolution(
         emit.constant(merge_weights(w, groups, merge)),
         emit.constant(product.bias),
         emit.constant(product.scale),
-        tensor(op.results[0]).element_type,
+        result_element(op),
         strides=window.strides,
         pads=window.pads,
         dilations=window.dilations,
@@ -155,7 +155,7 @@ def matrix_product(
     if product is None:
         return None
     w, added, scale = (emit.constant(array) for array in (product.w, product.bias, product.scale))
-    element, point = tensor(op.results[0]).element_type, 0 if result is None else result.point
+    element, point = result_element(op), 0 if result is None else result.point
     return with_kernel(emit, IntegerMatmulOp(a.value, w, added, scale, element, zero_point=point))
 
 
@@ -249,7 +249,7 @@ def _dequantised(value: SSAValue) -> Array | None:
 def quantize_linear(op: OnnxOp, emit: Emitter) -> Results:
     """QuantizeLinear of all of a tensor to 8 bits."""
     x, found = op.operands[0], _scale_and_point(op, "y_scale", "y_zero_point")
-    target = tensor(op.results[0]).element_type
+    target = result_element(op)
     if not is_feature(x) or found is None or target not in EIGHT_BITS or not shape_of(x) or op.attribute("precision"):
         return None
     return with_kernel(emit, QuantiseOp(x, target, *found))
@@ -257,7 +257,7 @@ def quantize_linear(op: OnnxOp, emit: Emitter) -> Results:
 
 def dequantize_linear(op: OnnxOp, emit: Emitter) -> Results:
     """DequantizeLinear: beforehand of a constant; of all of a tensor of 8 bits."""
-    x, target = op.operands[0], tensor(op.results[0]).element_type
+    x, target = op.operands[0], result_element(op)
     if is_weights(op) and target in COMPUTE_TYPES:
         array = _dequantised(op.results[0])
         return None if array is None else emit.constant(array.astype(numpy_dtype(target)))

@@ -12,7 +12,7 @@ from typing import TypeAlias, cast
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 
 from ge.dialects.graph.base import shape_of, tensor
 from ge.dialects.graph.capabilities import COMPUTE_TYPES
@@ -84,6 +84,14 @@ def is_static(value: SSAValue) -> bool:
         return False
     shape = shape_of(value)
     return DYNAMIC_INDEX not in shape and 0 not in shape
+
+
+def result_element(op: OnnxOp) -> Attribute:
+    """The element type of the first result. Raises ValueError when it is not known, so that no rule applies."""
+    type = op.results[0].type
+    if not isinstance(type, TensorType):
+        raise ValueError(f"nothing is known of the result of {op.op_type}")
+    return cast("TensorType[Attribute]", type).element_type
 
 
 def is_feature(value: SSAValue | None) -> bool:

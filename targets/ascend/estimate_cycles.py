@@ -15,7 +15,9 @@ from ge.dialects.cube.kernel import CubeKernelOp
 from ge.dialects.graph import LaunchOp, ViewOp
 from ge.dialects.graph.base import int_attr
 from ge.dialects.om.values import value_bytes
+from ge.ir.errors import GeError
 from ge.ir.functions import body_of
+from ge.ir.locations import where
 from ge.targets.ascend.runtime.launch import L2Cache, Window
 from ge.targets.ascend.simulator.estimate import Estimator
 from ge.targets.ascend.soc import load_soc
@@ -54,6 +56,9 @@ def _estimate(program: FuncOp) -> None:
                         estimators[kernel] = Estimator(kernel, soc)
                     cache = caches.setdefault(soc.name, L2Cache(soc.l2_bytes))
                     used = [places.window(value) for value in (*op.operands, *op.results)]
+                    if len(used) != len(kernel.body.block.args):
+                        what = f"{op.kernel} has {len(kernel.body.block.args)} arguments, the launch gives {len(used)}"
+                        raise GeError("GE3002", what, where(op))
                     op.cycles = int_attr(estimators[kernel].cycles([cache.holds(window) for window in used]))
                     for window in used:
                         cache.use(window)

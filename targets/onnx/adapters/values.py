@@ -63,12 +63,12 @@ class Scope:
 
     def _computed(self, name: str) -> Array | None:
         if name in self._constants:
-            return numpy_helper.to_array(self._constants[name])
+            return _array(self._constants[name])
         node, opset = self._producers.get(name, (None, 0))
         if node is None or node.domain not in ("", "ai.onnx"):
             return None
         if node.op_type == "Constant" and (tensor := _inner_tensor(node)) is not None:
-            return numpy_helper.to_array(tensor)
+            return _array(tensor)
         if node.op_type == "Shape" and not node.attribute:
             sizes = self.shape(node.input[0])
             return None if sizes is None or None in sizes else np.array(sizes, np.int64)
@@ -84,6 +84,14 @@ def _inner_tensor(node: NodeProto) -> TensorProto | None:
     """The tensor of a Constant, unless its value has another form or lies outside the message."""
     tensors = (attribute.t for attribute in node.attribute if attribute.name == "value")
     return next((tensor for tensor in tensors if tensor.data_location != TensorProto.EXTERNAL), None)
+
+
+def _array(tensor: TensorProto) -> Array | None:
+    """The elements of a tensor; None for one that the import will refuse."""
+    try:
+        return numpy_helper.to_array(tensor)
+    except (TypeError, ValueError):
+        return None
 
 
 _COMPUTABLE = (

@@ -12,6 +12,7 @@ from xdsl.parser import Parser
 from ge.dialects.cube.encoding import encode
 from ge.dialects.cube.kernel import CubeKernelOp
 from ge.dialects.graph import LaunchOp
+from ge.ir.errors import GeError
 from ge.ir.registry import context
 from ge.targets.ascend.estimate_cycles import EstimateCyclesPass
 from ge.targets.ascend.simulator import run_kernel
@@ -54,3 +55,15 @@ def test_launches_get_cycles_and_what_was_used_just_before_is_in_the_cache() -> 
     cycles = [None if op.cycles is None else op.cycles.value.data for op in module.walk() if isinstance(op, LaunchOp)]
     assert cycles == [estimator.cycles(), estimator.cycles([True, True]), None]
     assert estimator.cycles([True, True]) < estimator.cycles()
+
+
+def test_a_launch_gives_as_many_values_as_the_kernel_has_arguments() -> None:
+    module = parse(
+        PROGRAM.replace("@add(%x, %x)", "@add(%x)").replace(
+            "(tensor<8192xf16>, tensor<8192xf16>) -> tensor<8192xf16>", "(tensor<8192xf16>) -> tensor<8192xf16>", 1
+        )
+        + (INPUTS / "add.mlir").read_text()
+    )
+    with pytest.raises(GeError, match="@add has 3 arguments, the launch gives 2") as raised:
+        EstimateCyclesPass().apply(context(), module)
+    assert raised.value.code == "GE3002"

@@ -47,6 +47,13 @@ def external(location: str) -> Callable[[ModelProto], object]:
     return change
 
 
+def slope_of_no_type() -> ModelProto:
+    """A model of an old opset, where a slope gets the dimensions that it lacks."""
+    proto = model("[n1] y = PRelu (x, w)", opset=6)
+    initializer(dims=[3], data_type=0, raw_data=bytes(12))(proto)
+    return proto
+
+
 GRAPH_OUTPUT = "output of graph 'broken'"
 
 BROKEN: dict[str, tuple[ModelProto, str, tuple[str, ...]]] = {
@@ -121,6 +128,11 @@ BROKEN: dict[str, tuple[ModelProto, str, tuple[str, ...]]] = {
         changed(initializer(dims=[2**40, 2**40], data_type=1, raw_data=b"1234")),
         "GE1014",
         ("'w'", str(2**40)),
+    ),
+    "element type that a conversion of the opset meets": (
+        slope_of_no_type(),
+        "GE1020",
+        ("'w'", "element type number 0"),
     ),
     "negative dimensions": (changed(initializer(dims=[-2], data_type=1, raw_data=b"1234")), "GE1014", ("'w'", "[-2]")),
     "tensor that is too short": (

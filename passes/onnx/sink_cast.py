@@ -61,8 +61,8 @@ class SinkCastPass(RulePass):
     A first cast that something else uses, too, stays for that use.
 
     Left alone: a first cast that loses something (float32 to float16, int64 to int32, int64 to float64); values in
-    between that something else uses, too; operations that compute; bfloat16, unless the casts follow each other;
-    constants among the operands of a `Concat`.
+    between that something else uses, too; operations that compute, and those on values of unknown rank; bfloat16,
+    unless the casts follow each other; a `Concat` with constants among its operands, or of types that it lacks.
     """
 
     name = "sink-cast"
@@ -103,7 +103,7 @@ def concat(op: OnnxOp) -> bool:
     if len(types) > 1 or result is None or any(only_user(operand) is not op for operand in op.operands):
         return False
     (element,) = {type.element_type for source in sources if (type := ranked(source)) is not None} or (None,)
-    if element is None:
+    if element is None or type_code(element) not in op.operator.type_set(op.operator.inputs[0]):
         return False
     joined = make_op("Concat", sources, [TensorType(element, result.get_shape())], {"axis": op.attribute("axis")})
     insert_before(op, [joined], [op])
@@ -129,6 +129,8 @@ def _crossed(value: SSAValue, user: OnnxOp) -> OnnxOp | None:
 def _may_cross(chain: list[OnnxOp], source: SSAValue) -> bool:
     """Whether operations take the narrow type: those that compute only floats."""
     code = type_code(source.type)
+    if chain and ranked(source) is None:
+        return False
     if code == "bf16" and chain:
         return False  # runtimes convert bfloat16, and have few kernels for it
     for op in chain:

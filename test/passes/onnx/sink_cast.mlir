@@ -130,3 +130,28 @@ func.func @fails_bf16(%x: tensor<2x3xbf16>) -> (tensor<2x3xf16>, tensor<2x3xf16>
   %e = onnx.Cast(%d) {to = 10} : (tensor<2x3xf32>) -> tensor<2x3xf16>
   func.return %b, %e : tensor<2x3xf16>, tensor<2x3xf16>
 }
+
+// Kept: an operation on a value of unknown rank, and a type that Concat does not take
+// CHECK-LABEL: func.func @fails_unknown_rank
+// CHECK-NEXT:    %a = onnx.Cast(%x)
+// CHECK-NEXT:    %b = onnx.Expand(%a, %s)
+// CHECK-NEXT:    %c = onnx.Cast(%b)
+// CHECK-NEXT:    func.return %c
+func.func @fails_unknown_rank(%x: tensor<*xf16>, %s: tensor<2xi64>) -> tensor<?x?xi64> {
+  %a = onnx.Cast(%x) {to = 1} : (tensor<*xf16>) -> tensor<*xf32>
+  %b = onnx.Expand(%a, %s) : (tensor<*xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  %c = onnx.Cast(%b) {to = 7} : (tensor<?x?xf32>) -> tensor<?x?xi64>
+  func.return %c : tensor<?x?xi64>
+}
+
+// CHECK-LABEL: func.func @fails_float8
+// CHECK-NEXT:    %a = onnx.Cast(%x)
+// CHECK-NEXT:    %b = onnx.Cast(%y)
+// CHECK-NEXT:    %c = onnx.Concat(%a, %b)
+// CHECK-NEXT:    func.return %c
+func.func @fails_float8(%x: tensor<2xf8E4M3FN>, %y: tensor<2xf8E4M3FN>) -> tensor<4xf16> {
+  %a = onnx.Cast(%x) {to = 10} : (tensor<2xf8E4M3FN>) -> tensor<2xf16>
+  %b = onnx.Cast(%y) {to = 10} : (tensor<2xf8E4M3FN>) -> tensor<2xf16>
+  %c = onnx.Concat(%a, %b) {axis = 0} : (tensor<2xf16>, tensor<2xf16>) -> tensor<4xf16>
+  func.return %c : tensor<4xf16>
+}

@@ -178,7 +178,8 @@ class GraphExecutable(Executable):
     """A module of graph operations, perhaps with kernels."""
 
     def __init__(self, module: ModuleOp, main: FuncOp, strict: bool) -> None:
-        self._module = _planned(module)
+        self.module = _planned(module)
+        """What runs: the module given, or a copy in which kernels have addresses."""
         self._strict = strict
         self._binaries: dict[str, bytes] = {}
         self._runs: list[TaskRun] = []
@@ -189,18 +190,18 @@ class GraphExecutable(Executable):
         self.inputs = main_inputs(module)
 
     def signature(self) -> Signature:
-        return Signature.of_module(self._module)
+        return Signature.of_module(self.module)
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
         from ge.dialects.graph.meaning import run_module
 
         self._runs.clear()
-        outputs = run_module(self._module, inputs, self._launch)
+        outputs = run_module(self.module, inputs, self.launch)
         self.tasks = tuple(self._runs)
         return outputs
 
-    def _launch(self, kernel: Operation, arrays: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
-        """Run a kernel on arrays in storage format."""
+    def launch(self, kernel: Operation, arrays: Sequence[NDArray[Any]]) -> Sequence[NDArray[Any]]:
+        """Run a kernel of the module on arrays in storage format: its results."""
         if not isinstance(kernel, CubeKernelOp):
             from ge.dialects.tile.meaning import run_kernel
 

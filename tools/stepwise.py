@@ -46,16 +46,25 @@ def named_values(module: ModuleOp, args: Sequence[Any]) -> dict[str, NamedValue]
     """The values of a module by the name of their node and the number of the result, in the order of the program.
 
     An operation that stands for several nodes gives the value of the last. Of several operations of one name, as after
-    a node was taken apart, the last one counts. A module that is a file, or whose kernels are encoded, has none.
+    a node was taken apart, the last one counts. A module that is a file has none.
     """
-    main = next((op for op in module.ops if isinstance(op, FuncOp)), None)
-    if main is None or any(op.name == "cube.kernel" for op in module.ops):
+    main, launch = _main(module), None
+    if main is not None and any(op.name == "cube.kernel" for op in module.ops):
+        from ge.tools.execute import GraphExecutable  # and with it the simulator
+
+        program = GraphExecutable(module, main, strict=False)
+        main, launch = _main(program.module), program.launch
+    if main is None:
         return {}
     found: dict[str, NamedValue] = {}
-    for op, results in run_stepwise(main.body.block, args):
+    for op, results in run_stepwise(main.body.block, args, launch):
         if not (names := node_names(op)):
             continue
         for number, value in enumerate(results):
             found.pop(f"{names[-1]}:{number}", None)
             found[f"{names[-1]}:{number}"] = NamedValue(names[-1], op, value)
     return found
+
+
+def _main(module: ModuleOp) -> FuncOp | None:
+    return next((op for op in module.ops if isinstance(op, FuncOp)), None)

@@ -41,6 +41,8 @@ Position: TypeAlias = tuple[int, ...]
 
 FLOAT16_TOLERANCE = 1e-3
 FLOAT16_MAX = 65504.0
+FLOAT16_LEAST = 2.0**-24
+"""The smallest float16, and the distance between those that are not normal."""
 
 ROUNDINGS = 4.0
 """How many roundings of the largest value inside the model may show."""
@@ -293,14 +295,15 @@ def _allowed(wanted: NDArray[np.float64], dtype: np.dtype[Any], half: bool) -> N
 
 
 def _is_rounding(found: Any, wanted: Any, size: float, half: bool) -> bool:
-    """Whether a difference is no more than a few roundings of values of a size."""
+    """Whether a difference is no more than a few roundings of values of a size, in float16 those of its least number."""
     a, b = np.asarray(found), np.asarray(wanted)
     if isinstance(wanted, list) or a.shape != b.shape or a.dtype.kind != "f" or b.dtype.kind != "f":
         return False
     unit = 2.0**-11 if half or a.dtype.itemsize == 2 else 2.0**-24
+    step = max(unit * size, FLOAT16_LEAST if half else 0.0)
     with np.errstate(all="ignore"):
         distance = np.abs(a.astype(np.float64) - b.astype(np.float64))
-        return bool(((distance <= ROUNDINGS * unit * size) | (a == b)).all())
+        return bool(((distance <= ROUNDINGS * step) | (a == b)).all())
 
 
 def first_position(wrong: NDArray[np.bool_] | bool) -> Position | None:

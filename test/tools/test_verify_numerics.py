@@ -23,6 +23,43 @@ def test_wrong_pass_is_named_with_its_operator(tmp_path: Path, capsys: pytest.Ca
     assert "[GE3014]" in error
 
 
+WRONG_KERNELS = '''
+from dataclasses import dataclass
+from xdsl.passes import ModulePass
+
+
+@dataclass(frozen=True)
+class Drop(ModulePass):
+    """Take the additions out of all kernels."""
+
+    name = "drop-additions"
+
+    def apply(self, ctx, op):
+        for each in list(op.walk()):
+            if each.name == "cube.vadd":
+                each.detach()
+                each.erase()
+
+
+PASSES = {"drop-additions": Drop}
+'''
+
+
+def test_wrong_instructions_are_named_with_their_operator(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    plugin = tmp_path / "wrong.py"
+    plugin.write_text(WRONG_KERNELS)
+    text = """
+  %z = onnx.Relu(%x) : (tensor<16xf32>) -> tensor<16xf32> loc("first")
+  %y = onnx.Add(%z, %x) : (tensor<16xf32>, tensor<16xf32>) -> tensor<*xf32> loc("sum")"""
+    passes = ["infer-shapes", "convert-onnx-to-graph", "assign-precision", "propagate-layout"]
+    passes += ["convert-graph-to-tile", "convert-tile-to-cube", "drop-additions"]
+    with pytest.raises(SystemExit):
+        checked(tmp_path, "%x: tensor<16xf32>", text, f"--load-plugin={plugin}", *(f"--{name}" for name in passes))
+    error = capsys.readouterr().err
+    assert "pass 'drop-additions' changes output" in error
+    assert "the first value that differs is that of node 'sum' (graph.launch)" in error
+
+
 def test_right_passes_pass(tmp_path: Path) -> None:
     model, _ = planted(tmp_path)
     passes = ["--infer-shapes", "--constant-fold", "--fusion-rules", "--onnx-cse", "--convert-onnx-to-graph"]

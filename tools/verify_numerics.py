@@ -295,7 +295,7 @@ def _allowed(wanted: NDArray[np.float64], dtype: np.dtype[Any], half: bool) -> N
 
 
 def _is_rounding(found: Any, wanted: Any, size: float, half: bool) -> bool:
-    """Whether a difference is no more than a few roundings of values of a size, in float16 those of its least number."""
+    """Whether a difference is no more than a few roundings of values of a size, or than a few least float16 numbers."""
     a, b = np.asarray(found), np.asarray(wanted)
     if isinstance(wanted, list) or a.shape != b.shape or a.dtype.kind != "f" or b.dtype.kind != "f":
         return False

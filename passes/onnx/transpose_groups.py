@@ -140,7 +140,7 @@ class _Balance:
         for member in group.members.values():
             self._needed.update(group.from_outside(member))
             for result in member.op.results:
-                users = {use.operation for use in result.uses} - group.members.keys()
+                users = {use.operation for use in result.uses if use.operation not in group.members}
                 self._undone[result] = sum(_is_undone(user, member.plan.result) for user in users)
                 self._outside[result] = sum(not isinstance(user, TRANSPOSE) for user in users)
         for value, _ in self._needed:

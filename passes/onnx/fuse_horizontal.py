@@ -117,7 +117,7 @@ def constants_behind(split: OnnxOp) -> bool:
     """Case 3, constants."""
     users = [only_user(result) for result in split.results]
     shape, first = static_shape(split.operands[0]), users[0]
-    if len(users) < 2 or shape is None or first is None or first.op_type not in ("Add", "Mul", "Sub", "Div"):
+    if len(users) < 2 or not shape or first is None or first.op_type not in ("Add", "Mul", "Sub", "Div"):
         return False
     axis = split.attribute("axis") % len(shape)
     constants = [_constant_of(user, result, axis) for user, result in zip(users, split.results, strict=True)]

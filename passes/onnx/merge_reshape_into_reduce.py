@@ -27,7 +27,8 @@ class MergeReshapeIntoReducePass(RulePass):
     2. A reduction with its axes, and `Squeeze` or `Reshape` that take them away: `keepdims` is 0.
 
     Left alone: a reduction that something else uses, too, or that is an output; other axes and shapes; with unknown
-    dimensions, a `Reshape`; axes that are not constant; a reduction over no axes.
+    dimensions, a `Reshape`; axes that are not constant; a reduction over no axes, or of a value without
+    dimensions.
     """
 
     name = "merge-reshape-into-reduce"
@@ -43,7 +44,7 @@ def merge(op: OnnxOp) -> bool:
     if user is None or user.op_type not in RESHAPES or user.domain or type is None:
         return False
     rank = type.get_num_dims()
-    axes = _axes(op, rank)
+    axes = _axes(op, rank) if rank else None
     keeps = bool(op.attribute("keepdims"))
     if not axes or user.operands[0] is not op.results[0] or not _undoes(user, axes, rank, keeps, type.get_shape()):
         return False

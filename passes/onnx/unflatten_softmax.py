@@ -44,7 +44,7 @@ def unflatten(op: OnnxOp) -> bool:
         return False
     source, flat = before.operands[0], op.operands[0]
     shape, flat_shape = static_shape(source), static_shape(flat)
-    if shape is None or flat_shape is None:
+    if shape is None or not flat_shape:
         return False
     axis = _same_axis(shape, flat_shape, op.attribute("axis") % len(flat_shape))
     if axis is None:

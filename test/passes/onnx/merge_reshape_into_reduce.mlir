@@ -63,3 +63,15 @@ func.func @kept(%x: tensor<2x3x4xf32>, %one: tensor<1x2xf32>) -> (tensor<1x2x3xf
   %f = onnx.Unsqueeze(%e, %first) : (tensor<1x2xf32>, tensor<1xi64>) -> tensor<1x1x2xf32>
   func.return %b, %c, %d, %f : tensor<1x2x3xf32>, tensor<2x3xf32>, tensor<2x3x1xf32>, tensor<1x1x2xf32>
 }
+
+// kept: of a value without dimensions, which has no axis
+// CHECK-LABEL: func.func @scalar
+// CHECK:         onnx.ArgMax(%x)
+// CHECK:         onnx.Reshape(
+func.func @scalar(%x: tensor<f32>) {
+  %one = onnx.Constant dense<1> : tensor<1xi64>
+  %0 = onnx.ArgMax(%x) {axis = 0} : (tensor<f32>) -> tensor<i64>
+  %1 = onnx.Reshape(%0, %one) : (tensor<i64>, tensor<1xi64>) -> tensor<1xi64>
+  "test.op"(%1) : (tensor<1xi64>) -> ()
+  func.return
+}

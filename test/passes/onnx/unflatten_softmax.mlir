@@ -78,3 +78,18 @@ func.func @unknown(%x: tensor<?x5x1xf32>) -> tensor<?x5x1xf32> {
   %y = onnx.Unsqueeze(%p, %a) : (tensor<?x5xf32>, tensor<1xi64>) -> tensor<?x5x1xf32>
   func.return %y : tensor<?x5x1xf32>
 }
+
+// kept: of a value without dimensions, which has no axis
+// CHECK-LABEL: func.func @scalar
+// CHECK:         onnx.Reshape(
+// CHECK:         onnx.Softmax(
+// CHECK:         onnx.Reshape(
+func.func @scalar(%x: tensor<1xf32>) {
+  %none = onnx.Constant dense<[]> : tensor<0xi64>
+  %one = onnx.Constant dense<[1, 1]> : tensor<2xi64>
+  %0 = onnx.Reshape(%x, %none) : (tensor<1xf32>, tensor<0xi64>) -> tensor<f32>
+  %1 = onnx.Softmax(%0) : (tensor<f32>) -> tensor<f32>
+  %2 = onnx.Reshape(%1, %one) : (tensor<f32>, tensor<2xi64>) -> tensor<1x1xf32>
+  "test.op"(%2) : (tensor<1x1xf32>) -> ()
+  func.return
+}

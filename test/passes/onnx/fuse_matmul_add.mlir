@@ -94,3 +94,14 @@ func.func @element_types(%i: tensor<2x3xi32>, %x: tensor<2x3xf64>, %f: tensor<2x
   "test.op"(%1, %3, %5, %7) : (tensor<2x2xi32>, tensor<3x3xi32>, tensor<2x2xf64>, tensor<2x2xf32>) -> ()
   func.return
 }
+
+// a bias times nothing is none, as runtimes have it, and not infinity times zero
+// CHECK-LABEL: func.func @no_bias
+// CHECK:         onnx.Gemm(%x, %w) : (tensor<2x3xf32>
+func.func @no_bias(%x: tensor<2x3xf32>) {
+  %w = onnx.Constant dense<1.0> : tensor<3x2xf32>
+  %c = onnx.Constant dense<[0x7F800000, 1.0]> : tensor<2xf32>
+  %0 = onnx.Gemm(%x, %w, %c) {beta = 0.0} : (tensor<2x3xf32>, tensor<3x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  "test.op"(%0) : (tensor<2x2xf32>) -> ()
+  func.return
+}

@@ -15,6 +15,8 @@ def explanations(asked: Sequence[str], log: RewriteLog) -> Iterator[str]:
         if not applied and not misses and rule not in asked:
             continue
         yield f"{rule}: applied {_times(applied, 'time')}, {_times(len(misses), 'near match')}"
+        if not applied and not misses and rule not in log.tried:
+            yield "  it was not tried: it is switched off, or in no pass of this run"
         for miss in misses:
             yield f"  {miss.place}: {miss.reason}"
 

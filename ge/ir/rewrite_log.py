@@ -105,6 +105,8 @@ class RewriteLog:
     fusions: list[Fusion] = field(default_factory=list[Fusion])
     misses: dict[Miss, None] = field(default_factory=dict[Miss, None])
     """As a dictionary, because one place is visited again and again."""
+    tried: set[str] = field(default_factory=set[str])
+    """Of the rules and passes that are to explain themselves, those that were run."""
 
     in_driver: bool = False
     """Whether the driver tries a rule, and will count it."""
@@ -124,7 +126,13 @@ class RewriteLog:
 
     def copy(self) -> RewriteLog:
         """The log as it is now, to come back to with :meth:`take_back`."""
-        return replace(self, effects=self.effects.copy(), fusions=[*self.fusions], misses={**self.misses})
+        return replace(
+            self,
+            effects=self.effects.copy(),
+            fusions=[*self.fusions],
+            misses={**self.misses},
+            tried={*self.tried},
+        )
 
     def take_back(self, earlier: RewriteLog) -> None:
         """Forget what happened since ``earlier``, and follow its switches."""
@@ -176,6 +184,8 @@ def observe(
 @contextmanager
 def running(name: str) -> Generator[None]:
     """The pass ``name`` runs inside the `with` block: its rules are known as ``name.rule``."""
+    if (log := _current.get()) is not None and name in log.explain:
+        log.tried.add(name)
     token = _running.set(name)
     try:
         yield

@@ -211,6 +211,7 @@ def apply_rules(root: Operation, rules: Iterable[RewriteRule[Any]], *, max_rewri
     while _sweep(chosen, root, budget):
         pass
     if log is not None and log.explain:
+        log.tried |= log.explain.intersection(name for rule in chosen for name in (rule.name, rule.owner))
         _explain(root, [part for rule in chosen if rule.name in log.explain for part in rule.expanded()])
     return budget.used > 0
 

@@ -173,6 +173,24 @@ def test_ge_opt_explains_rules_from_text(capsys: pytest.CaptureFixture[str], tmp
     assert err.splitlines()[1].startswith(f"  {file}:3:7") and err.endswith("is an output, too\n")
 
 
+@pytest.mark.parametrize(
+    ("name", "level", "tried"),
+    [
+        *(("swish", level, level == "-O2") for level in ("-O1", "-O2")),
+        *(("recognise-swish", level, level == "-O2") for level in ("-O1", "-O2")),
+        ("onnx-cse", "-O1", True),
+        ("fold-conv-bn", "-O2", False),
+    ],
+)
+def test_what_was_not_tried_is_said(
+    name: str, level: str, tried: bool, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "m.mlir"
+    file.write_text("func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {\n  func.return %x : tensor<2xf32>\n}\n")
+    ge_opt.run([str(file), level, f"--explain-fusion={name}"])
+    assert ("it was not tried" in capsys.readouterr().err) is not tried
+
+
 def test_unknown_rules_are_answered_with_near_ones(model: Path) -> None:
     with pytest.raises(GeError, match=r"no rule or pass 'swisch'; near it are 'swish'"):
         ge_opt.run([str(model), "-O2", "--explain-fusion=swisch"])

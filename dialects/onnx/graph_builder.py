@@ -35,19 +35,24 @@ from ge.ir.locations import node_names, where
 
 def default_output_names(label: str, unnamed: bool, count: int) -> list[str]:
     """The names of the outputs of a node that are not written down."""
-    return [label] if unnamed and count == 1 else [f"{label}_output_{i}" for i in range(count)]
+    return [_default_output_name(label, unnamed, count, index) for index in range(count)]
+
+
+def _default_output_name(label: str, unnamed: bool, count: int, index: int) -> str:
+    return label if unnamed and count == 1 else f"{label}_output_{index}"
 
 
 def result_name(op: Operation, index: int) -> str:
     """The ONNX name of a result."""
-    written = text_notes(op, "outputs")
-    if len(written) == len(op.results):
-        return written[index]
+    written = op.attributes.get("onnx.outputs")
+    texts = cast("ArrayAttr[StringAttr]", written).data if isinstance(written, ArrayAttr) else ()
+    if len(texts) == len(op.results):
+        return texts[index].data
     label = next(iter(node_names(op)), "") or op.results[index].name_hint or op.name.rpartition(".")[2]
     if isinstance(op, Constant):
         return label
     unnamed = op.attributes.get("onnx.name") == StringAttr("")
-    return default_output_names(label, unnamed, len(op.results))[index]
+    return _default_output_name(label, unnamed, len(op.results), index)
 
 
 class GraphBuilder:
@@ -105,8 +110,10 @@ class GraphBuilder:
         for op in ops:
             self._add(graph, op, scope)
             self._state_results(graph, op, outputs)
+        written: set[SSAValue] = set()
         for position, value in enumerate(outputs):
-            is_new = self._only_nodes or value not in outputs[:position]  # functions may give one value twice
+            is_new = self._only_nodes or value not in written  # functions may give one value twice
+            written.add(value)
             here = (value in own or value in inputs) and is_new
             name = self._output(graph, value, _at(output_names, position), here, scope)
             graph.output.append(value_info(name, value.type, _value_notes(notes, "output", position)))

@@ -10,6 +10,7 @@ from onnx_models import ModelBuilder, branch, compile_to_graph, run_pass
 from work import calls_of, growth
 
 from ge.targets.ascend.runtime.launch import L2Cache
+from ge.targets.onnx.exporter import export_model
 from ge.targets.onnx.importer import import_model
 
 
@@ -117,6 +118,19 @@ def test_work_is_proportional_to_size(name: str, model: Callable[[int], ModelBui
     def work(size: int) -> int:
         module = import_model(model(size).build())
         return calls_of(lambda: run_pass(module, name))
+
+    assert growth(work) < 2.5
+
+
+def test_work_of_export_is_proportional_to_size() -> None:
+    """Many results of one node, and many outputs."""
+
+    def work(size: int) -> int:
+        builder = ModelBuilder(opset=18)
+        first = builder.node("Split", builder.input("x", size, 2), outputs=size, axis=0, num_outputs=size)
+        builder.output(first, *(f"{first}_{number}" for number in range(1, size)))
+        module = import_model(builder.build())
+        return calls_of(lambda: export_model(module))
 
     assert growth(work) < 2.5
 

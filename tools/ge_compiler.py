@@ -49,6 +49,7 @@ from ge.tools.precheck import failure, precheck
 from ge.tools.progress import show_progress
 from ge.tools.reference import run_onnx
 from ge.tools.report import agreement_facts, compilation_facts, print_compilation, print_run, run_facts
+from ge.tools.switch_file import switched
 
 
 def run_once(
@@ -147,7 +148,8 @@ def _run(args: Sequence[str], facts: dict[str, Any]) -> None:
         return
     options = compile_options(values)
     if "print-pipeline" in values:
-        facts["pipeline"] = pipeline_text([each for stage in STAGES for each in stage_passes(stage, options)])
+        passes = [each for stage in STAGES for each in stage_passes(stage, options)]
+        facts["pipeline"] = pipeline_text(list(switched(passes, options.switches)))
         if "json" not in values:
             print(facts["pipeline"])
     elif values.get("mode") == "3":

@@ -31,7 +31,7 @@ from ge.ir.errors import GeError
 from ge.ir.parser import decode_text, parse_text
 from ge.ir.printer import Locations, print_module
 from ge.ir.registry import Registry
-from ge.ir.rewrite_log import RewriteLog, observe
+from ge.ir.rewrite_log import RewriteLog, Switches, observe
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsMode, atomic_write
 from ge.passes.pipelines import level_of
@@ -155,7 +155,7 @@ class GeOpt(xDSLOptMain):
             print(self.describe_passes())
             return
         if self.args.print_pipeline:
-            print(pipeline_text(self.passes))
+            print(pipeline_text(self._switched_passes()))
             return
         if self.args.check_rules is not None:
             from ge.tools.check_rules import check_rules
@@ -180,14 +180,31 @@ class GeOpt(xDSLOptMain):
         if not (self.args.fusion_switch_file or self.args.explain_fusion):
             return observe(watcher=self.watcher)
         from ge.tools.rule_names import rules_asked_for
+
+        asked = rules_asked_for(self._explained, self.registry, self._rule_files)
+        return observe(switches=self._switches(), explain=asked, watcher=self.watcher)
+
+    @property
+    def _rule_files(self) -> list[str]:
+        """The files of rules that the passes read."""
+        return [file for each in self.passes for file in getattr(each, "file", ())]
+
+    def _switches(self) -> Switches | None:
+        """What --fusion_switch_file switches; None without it."""
+        if not self.args.fusion_switch_file:
+            return None
         from ge.tools.switch_file import read_switch_file
 
-        files = [file for each in self.passes for file in getattr(each, "file", ())]
-        switches = None
-        if self.args.fusion_switch_file:
-            switches = read_switch_file(self.args.fusion_switch_file, self.registry, files)
-        asked = rules_asked_for(self._explained, self.registry, files)
-        return observe(switches=switches, explain=asked, watcher=self.watcher)
+        return read_switch_file(self.args.fusion_switch_file, self.registry, self._rule_files)
+
+    def _switched_passes(self) -> Sequence[ModulePass]:
+        """The passes without what is switched off."""
+        switches = self._switches()
+        if switches is None:
+            return self.passes
+        from ge.tools.switch_file import switched
+
+        return list(switched(self.passes, switches))
 
     @property
     def _explained(self) -> list[str]:

@@ -13,11 +13,17 @@ device in one kernel in ``UBFusion``, all others in ``GraphFusion``. Passes that
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
+
+from xdsl.passes import ModulePass
 
 from ge.ir.registry import Registry
 from ge.ir.rewrite_log import Switches
+from ge.ir.rule_pass import RulePass
+from ge.passes.onnx.fusion_rules import FusionRulesPass
+from ge.passes.onnx.simplify import SimplifyPass
 from ge.passes.pipelines import buffer_fusions, graph_fusions
 from ge.tools.compilation import NEEDED
 from ge.tools.json_file import JsonFile, kind
@@ -55,6 +61,22 @@ def read_switch_file(path: str, registry: Registry, rule_files: Sequence[str] = 
             else:
                 states[name] = state
     return Switches(states, defaults)
+
+
+def switched(passes: Iterable[ModulePass], switches: Switches) -> Iterator[ModulePass]:
+    """What is left of passes: the same without switches. Of a pass that lacks some of its rules, `simplify` is left."""
+    for each in passes:
+        if not isinstance(each, RulePass):
+            if switches.allow_pass(each.name):
+                yield each
+            continue
+        rules = each.own_rules()
+        off = tuple(rule.name for rule in rules if not switches.allow_rule(rule.name, rule.owner, each.name))
+        if not off:
+            yield each
+        elif len(off) < len(rules):
+            has_off = isinstance(each, SimplifyPass | FusionRulesPass)
+            yield replace(each, off=(*each.off, *off)) if has_off else SimplifyPass((each.name,), off)
 
 
 def _state(file: JsonFile, value: Any, path: tuple[str, ...]) -> bool:

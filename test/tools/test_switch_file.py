@@ -9,7 +9,8 @@ import pytest
 from ge.ir.errors import GeError
 from ge.ir.registry import registry
 from ge.ir.rewrite_log import Switches
-from ge.tools.switch_file import read_switch_file
+from ge.tools.pipeline import parse_pipeline, pipeline_text
+from ge.tools.switch_file import read_switch_file, switched
 
 
 def read(path: Path, text: str) -> Switches:
@@ -106,3 +107,20 @@ def test_rules_of_files_of_the_user_can_be_switched(tmp_path: Path) -> None:
     assert read_switch_file(str(file), registry(), [str(rules)]).states == {"my-rule": False}
     with pytest.raises(GeError, match="'my-rule'"):
         read_switch_file(str(file), registry())
+
+
+@pytest.mark.parametrize(
+    ("passes", "switches", "left"),
+    [
+        ("onnx-cse,onnx-dce", '"onnx-cse": "off"', "onnx-dce"),
+        ("recognise-swish", '"swish": "off"', "simplify{passes=recognise-swish off=swish}"),
+        ("simplify{passes=recognise-gelu,fuse-pad}", '"recognise-gelu": "off", "fuse-pad": "off"', ""),
+        ("fusion-rules{only=swish,mish}", '"mish": "off"', "fusion-rules{only=swish,mish off=mish}"),
+        ("infer-shapes,fuse-pad", '"ALL": "off", "fuse-pad": "on"', "infer-shapes,\nfuse-pad"),
+    ],
+)
+def test_what_is_left_is_a_pipeline_without_switches(tmp_path: Path, passes: str, switches: str, left: str) -> None:
+    off = read(tmp_path, f'{{"Switch": {{"GraphFusion": {{{switches}}}}}}}')
+    found = list(switched(parse_pipeline(passes, registry()), off))
+    assert pipeline_text(found) == left
+    assert parse_pipeline(left, registry()) == found == list(switched(found, Switches()))

@@ -10,7 +10,17 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType, UnrankedTensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from ge.dialects.onnx import OnnxOp, constant_value, make_constant, make_op, op_class, ranked, static_shape, yielded
+from ge.dialects.onnx import (
+    STRING,
+    OnnxOp,
+    constant_value,
+    make_constant,
+    make_op,
+    op_class,
+    ranked,
+    static_shape,
+    yielded,
+)
 from ge.ir.constants import numpy_dtype
 from ge.ir.rewriting import RewriteRule, replace, rewrite_rule
 from ge.ir.rule_pass import RulePass
@@ -144,7 +154,8 @@ def _empty(result: SSAValue, each: SSAValue) -> Operation | None:
     type, shape = ranked(result), static_shape(each)
     if type is None or shape is None:
         return None
-    return make_constant(np.empty((0, *shape), numpy_dtype(type.element_type)))
+    dtype = np.dtype(object) if type.element_type == STRING else numpy_dtype(type.element_type)
+    return make_constant(np.empty((0, *shape), dtype))
 
 
 def _stack(rows: Sequence[SSAValue], result: SSAValue) -> list[Operation]:

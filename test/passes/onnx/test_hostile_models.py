@@ -121,6 +121,19 @@ CASES = (
         }""",
         ({"n": np.array(2), "x": _f32(1, 2, 3), "s": _f32(1, 2, 3)},),
     ),
+    Case(
+        "texts that a loop of no turns collects",
+        "simplify-loop",
+        """(string[2] s) => (string[k, 2] y) {
+            n = Constant <value = int64 {0}> ()
+            go = Constant <value = bool {1}> ()
+            y = Loop(n, go) <body = turn (int64 i, bool c) => (bool d, string[2] o) {
+                d = Identity(c)
+                o = Identity(s)
+            }>
+        }""",
+        ({"s": np.array(["a", "b"], object)},),
+    ),
     *(
         Case(
             f"slices that go backwards from before the axis: {passes}",

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, cast
 
-from xdsl.dialects.builtin import IntegerType, Signedness
-from xdsl.ir import SSAValue
+import numpy as np
+from xdsl.dialects.builtin import AnyFloat, IntegerType, Signedness
+from xdsl.ir import Attribute, SSAValue
 
 from ge.dialects.onnx import OnnxOp, constant_value, ranked
+from ge.ir.constants import numpy_dtype
 from ge.maths.bounds import MOVING, NO_LIMITS, UNKNOWN, Bounds, known_bounds, result_bounds
 
 _DEPTH = 12
@@ -49,13 +51,23 @@ def value_bounds(value: SSAValue, depth: int = _DEPTH, outside: Callable[[SSAVal
     if op.op_type == "Mul" and operands[0] is operands[1]:
         name = "Square"
     absent = dict(enumerate(NO_LIMITS, 1)) if op.op_type == "Clip" else {}
-    return result_bounds(
+    bounds = result_bounds(
         name,
         [
             absent.get(index, UNKNOWN) if operand is None else value_bounds(operand, depth - 1, outside)
             for index, operand in enumerate(operands)
         ],
     )
+    return _rounded(bounds, element) if op.op_type == "Cast" else bounds
+
+
+def _rounded(bounds: Bounds, element: Attribute | None) -> Bounds:
+    """Bounds in a type of floats: those beyond its range are infinite, -1e9 in float16."""
+    if not isinstance(element, AnyFloat):
+        return UNKNOWN
+    with np.errstate(over="ignore"):
+        least, most = (float(bound) for bound in np.array(bounds).astype(numpy_dtype(element)))
+    return known_bounds(least, most)
 
 
 def _of_integers(type: IntegerType[Any, Any]) -> Bounds:

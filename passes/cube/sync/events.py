@@ -12,7 +12,7 @@ All handshakes from one pipe to another share their two numbers: both pipes have
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects import scf
@@ -76,19 +76,21 @@ def _color(order: _Order, pairs: Sequence[Pair], available: range) -> dict[Pair,
             numbers[pair] = free
             free += width(pair)
         return numbers
+    holders: dict[int, list[Pair]] = {number: [] for number in available}
     for pair in pairs:
-        taken = {
-            number + i
-            for other, number in numbers.items()
-            for i in range(width(other))
-            if not order.are_apart(pair, other)
-        }
-        fitting = (first for first in available if not taken & set(range(first, first + width(pair))))
-        first = next((first for first in fitting if first + width(pair) <= available.stop), None)
-        if first is None:
+        places = (available[at : at + width(pair)] for at in range(len(available) - width(pair) + 1))
+        place = next((place for place in places if _are_free(place, pair, holders, order)), None)
+        if place is None:
             return None
-        numbers[pair] = first
+        numbers[pair] = place.start
+        for number in place:
+            holders[number].append(pair)
     return numbers
+
+
+def _are_free(numbers: range, pair: Pair, holders: Mapping[int, Sequence[Pair]], order: _Order) -> bool:
+    """Whether a pair may have some numbers: it is apart from all that have them, of which the last ones are nearest."""
+    return all(order.are_apart(pair, other) for number in numbers for other in reversed(holders[number]))
 
 
 @dataclass(frozen=True)
@@ -107,9 +109,15 @@ class _Order:
         self._knowledge = knowledge
         self._numbers: dict[Block, dict[Operation, int]] = {}
         self._spans: dict[Pair, dict[Block, _Span]] = {}
+        self._apart: dict[tuple[Pair, Pair], bool] = {}
 
     def are_apart(self, a: Pair, b: Pair) -> bool:
         """Whether one of two pairs always begins when the other one is over."""
+        if (a, b) not in self._apart:
+            self._apart[a, b] = self._never_meet(a, b)
+        return self._apart[a, b]
+
+    def _never_meet(self, a: Pair, b: Pair) -> bool:
         spans, others = self._spans_of(a), self._spans_of(b)
         block = next((block for block in spans if block in others), None)
         if block is None:

@@ -65,7 +65,7 @@ class GeOpt(xDSLOptMain):
     def __init__(self, args: Sequence[str]) -> None:
         self.registry = Registry()
         self.registry.load_entry_points()
-        for plugin in _values_of("--load-plugin", args):
+        for plugin in cli.split_plugins(args)[0]:
             self.registry.load_plugin(plugin)
         self.watcher: ModuleWatcher | None = None
         self.numerics: NumericsCheck | None = None
@@ -324,13 +324,6 @@ class GeOpt(xDSLOptMain):
 def _never() -> Any:
     """Stand for a file type that :mod:`ge.tools.cli` reads and writes."""
     raise NotImplementedError
-
-
-def _values_of(flag: str, args: Sequence[str]) -> list[str]:
-    """The values of a flag that is needed before the arguments can be parsed (``--flag=value`` or ``--flag value``)."""
-    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    parser.add_argument(flag, action="append", default=[], dest="values")
-    return parser.parse_known_args(list(args))[0].values
 
 
 def _chunks(text: str) -> list[str]:

@@ -200,6 +200,8 @@ def test_a_file_of_rules_may_follow_its_option(tmp_path: Path, capsys: pytest.Ca
 @pytest.mark.parametrize(
     "option",
     [
+        "--load-plugin",
+        "--load-plugin=",
         "--fusion_rules",
         "--oo_level",
         "-O",

@@ -20,6 +20,7 @@ from ge.dialects.onnx.base import OnnxOp
 from ge.dialects.onnx.linear_quantisation import dequantize_linear, quantize_linear
 from ge.dialects.onnx.microsoft import centred, given, requantised
 from ge.dialects.onnx.non_max_suppression import non_max_suppression
+from ge.dialects.onnx.padding import pad
 from ge.dialects.onnx.resize import resize
 from ge.dialects.onnx.roi_align import roi_align
 from ge.maths.slices import positions, python_slice
@@ -247,6 +248,16 @@ def average_pool(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     return y.astype(inputs[0].dtype, copy=False)
 
 
+def lp_pool(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
+    """The root of the sum of powers over taps; the reference has no padding of its own choice."""
+    x, p = widened(inputs[0]), op.attribute("p")
+    window = Window.of(op, x.shape[2:], op.attribute("kernel_shape"))
+    y = np.zeros((*x.shape[:2], *window.output), x.dtype)
+    for _, read in window.taps(window.padded(np.abs(x) ** p, 0)):
+        y += read
+    return (y ** (1 / p)).astype(inputs[0].dtype, copy=False)
+
+
 def global_average_pool(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
     """The mean over all spatial axes."""
     x = widened(inputs[0])
@@ -392,12 +403,14 @@ KERNELS: Mapping[str, Kernel] = {
     "GlobalMaxPool": global_max_pool,
     "LRN": lrn,
     "LogSoftmax": log_softmax,
+    "LpPool": lp_pool,
     "LpNormalization": lp_normalization,
     "MatMul": matmul,
     "MatMulInteger": matmul_integer,
     "MaxPool": max_pool,
     "NonMaxSuppression": non_max_suppression,
     "OneHot": one_hot,
+    "Pad": pad,
     "QLinearConv": qlinear_conv,
     "QuantizeLinear": quantize_linear,
     "Resize": resize,

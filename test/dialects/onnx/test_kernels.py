@@ -45,6 +45,10 @@ CASES: list[tuple[str, list[Shape], dict[str, Any]]] = [
     ("AveragePool", [(1, 3, 9, 8)], {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1, "pads": [1, 1, 1, 1],
                                      "count_include_pad": 1}),
     ("AveragePool", [(1, 3, 9, 8)], {"kernel_shape": [2, 2], "auto_pad": "SAME_UPPER"}),
+    ("LpPool", [(2, 3, 9, 8)], {"kernel_shape": [3, 2], "pads": [1, 0, 1, 1], "strides": [2, 2]}),
+    ("LpPool", [(2, 3, 9, 8)], {"kernel_shape": [3, 2], "auto_pad": "SAME_LOWER", "strides": [2, 1], "p": 1}),
+    ("LpPool", [(2, 3, 9)], {"kernel_shape": [4], "auto_pad": "SAME_UPPER", "p": 3}),
+    ("LpPool", [(1, 3, 9, 8)], {"kernel_shape": [3, 3], "strides": [2, 2], "ceil_mode": 1}),
     ("GlobalAveragePool", [(2, 3, 5, 6)], {}),
     ("GlobalMaxPool", [(2, 3, 5, 6)], {}),
     ("GlobalMaxPool", [(2, 3, 5)], {}),
@@ -183,6 +187,26 @@ def test_slice(given: int, start: int) -> None:
     assert_close(run_module(import_model(model), feeds), run_reference(model, feeds), 0)
 
 
+@pytest.mark.parametrize("mode", ["constant", "edge", "reflect"])
+@pytest.mark.parametrize("axes", [None, [3, -2]])
+@pytest.mark.parametrize("pads", [[2, 1, 1, 0], [-1, 1, 2, -2], [0, -3, 0, -1], [-2, 2, 0, 0]])
+def test_pad(mode: str, axes: list[int] | None, pads: list[int]) -> None:
+    """Pads of the last two axes, begins before ends; negative ones take away first."""
+    given = np.array(pads if axes else [0, 0, *pads[:2], 0, 0, *pads[2:]])
+    x = np.random.default_rng(0).standard_normal((2, 3, 5, 6)).astype(np.float32)
+    feeds = {"x": x, "pads": given, "value": np.array(7, np.float32)}
+    if axes is not None:
+        feeds["axes"] = np.array(axes)
+    infos = [
+        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
+        for name, array in feeds.items()
+    ]
+    y = helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)
+    graph = helper.make_graph([helper.make_node("Pad", list(feeds), ["y"], mode=mode)], "test", infos, [y])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+    assert_close(run_module(import_model(model), feeds), run_reference(model, feeds), 0)
+
+
 def test_every_kernel_is_tested() -> None:
     assert {op_type for op_type, _, _ in CASES} | {
         "Resize",
@@ -191,6 +215,7 @@ def test_every_kernel_is_tested() -> None:
         "DequantizeLinear",
         "LpNormalization",
         "OneHot",
+        "Pad",
         "QuantizeLinear",
         "GatherElements",
         "ConvInteger",

@@ -119,7 +119,7 @@ def prune(group: Group) -> int:
             if balance.total <= cost:
                 changed = True
             else:
-                balance.put_back(member)
+                balance.put_back(member, cost)
     return balance.total
 
 
@@ -145,21 +145,21 @@ class _Balance:
                 self._outside[result] = sum(not isinstance(user, TRANSPOSE) for user in users)
         for value, _ in self._needed:
             self._outside[value] = int(any(use.operation not in group.members for use in value.uses))
-        self.total = sum(map(self._in_front, self._needed)) + sum(map(self._behind, self._undone))
+        self.total = self._cost(self._needed, self._undone)
 
     def take_out(self, member: Member) -> None:
         """Let an operation stay as it is."""
-        before = self._around(member)
+        concerned = self._concerned(member)
+        before = self._cost(*concerned)
         del self._group.members[member.op]
         self._count(member, 1)
-        self.total += self._around(member) - before
+        self.total += self._cost(*concerned) - before
 
-    def put_back(self, member: Member) -> None:
-        """Undo the last change, which took an operation out."""
-        before = self._around(member)
+    def put_back(self, member: Member, total: int) -> None:
+        """Undo the last change, which took an operation out, from when there was this total."""
         self._count(member, -1)
         self._group.members[member.op] = member
-        self.total += self._around(member) - before
+        self.total = total
 
     def _count(self, member: Member, change: int) -> None:
         """Count an operation that leaves (1) or comes back (-1)."""
@@ -180,12 +180,15 @@ class _Balance:
             if user in members and result in members[user].moved
         ]
 
-    def _around(self, member: Member) -> int:
-        """The part of the total that depends on whether an operation is in the group."""
+    def _concerned(self, member: Member) -> tuple[Collection[Ordered], Collection[SSAValue]]:
+        """What costs something else when an operation leaves: what is needed in another order, and what is given."""
         operands = list(dict.fromkeys(member.op.operands))
         needed = {*self._given(member), *((value, member.needs) for value in member.moved)}
         needed.update((value, perm) for value in operands if (perm := _perm_behind(value)) is not None)
-        return sum(map(self._in_front, needed)) + sum(map(self._behind, [*operands, *member.op.results]))
+        return needed, [*operands, *member.op.results]
+
+    def _cost(self, needed: Collection[Ordered], given: Collection[SSAValue]) -> int:
+        return sum(map(self._in_front, needed)) + sum(map(self._behind, given))
 
     def _in_front(self, each: Ordered) -> int:
         """What it costs that the group needs a value in another order."""

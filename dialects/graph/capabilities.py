@@ -50,7 +50,7 @@ from ge.dialects.graph.program import ConstantOp, HostOp, LaunchOp
 from ge.dialects.graph.reduction import ReduceOp
 from ge.dialects.graph.reduction_kernels import reduce_formats, reduce_obstacle
 from ge.dialects.graph.row_kernels import layer_norm_obstacle, row_formats, softmax_obstacle
-from ge.dialects.graph.shapes import Shape
+from ge.dialects.graph.shapes import Shape, joined_axes, padded
 from ge.ir.attributes import EIGHT_BITS, layout_of
 from ge.maths.layouts import C0, ND_FORMATS
 
@@ -68,6 +68,9 @@ CONV_WINDOW_BYTES = 512 * 1024
 
 POOL_WINDOW_BYTES = 96 * 1024
 """One pooling window, of one block of 16 channels: it shares the unified buffer (248 KiB or more) with float32 sums."""
+
+MAX_SHORT_ROWS = 1024
+"""The most rows of less than a block over which operands repeat: 100 cycles each, so that the host is not faster."""
 
 SMALLEST_WIDTH = 1e-30
 """The smallest alpha of celu, of which kernels multiply with the reciprocal."""
@@ -238,24 +241,28 @@ def _matmul(op: MatmulOp) -> str | None:
 # Elementwise
 
 
-BroadcastForm: TypeAlias = Literal["same", "scalar", "channel", "trailing"]
+BroadcastForm: TypeAlias = Literal["same", "scalar", "channel", "trailing", "repeated"]
 
 
 def broadcast_form(operand: Shape, result: Shape) -> BroadcastForm | None:
-    """How an operand of an elementwise operation spreads over the result, as far as kernels know; None: otherwise.
+    """How an operand of an elementwise operation spreads over the result; None: it does not.
 
     `same`: it has the same shape. `scalar`: it has one element. `channel`: [C, 1, 1], [1, C, 1, 1] or [N, C, 1, 1] over
-    [N, C, H, W]. `trailing`: its shape, without leading ones, is the end of the result's.
+    [N, C, H, W]. `trailing`: its shape, without leading ones, is the end of the result's. `repeated`: any other way of
+    broadcasting, as a column [M, 1] over [M, K].
     """
     if operand == result:
         return "same"
     if all(size == 1 for size in operand):
         return "scalar"
-    padded = (1,) * (len(result) - len(operand)) + operand
-    if len(result) == 4 and padded[1:] == (result[1], 1, 1) and padded[0] in (1, result[0]):
+    sizes = padded(operand, len(result))
+    if len(result) == 4 and sizes[1:] == (result[1], 1, 1) and sizes[0] in (1, result[0]):
         return "channel"
-    first = next(i for i, size in enumerate(padded) if size != 1)
-    return "trailing" if padded[first:] == result[first:] else None
+    first = next(i for i, size in enumerate(sizes) if size != 1)
+    if sizes[first:] == result[first:]:
+        return "trailing"
+    spreads = len(sizes) == len(result) and all(a in (1, b) for a, b in zip(sizes, result, strict=True))
+    return "repeated" if spreads else None
 
 
 def _unary(op: UnaryOp) -> str | None:
@@ -269,13 +276,22 @@ def _binary(op: BinaryOp) -> str | None:
         return "powers have no kernel"
     if not result:
         return "the value has no dimension"
-    if "same" not in forms or None in forms:
-        return "the operands broadcast in a way that has no kernel"
+    if None in forms:
+        return "the operands do not broadcast to the result"
     if op.activation is not None and not (forms == {"same"} and _is_selection(op.activation)):
         return f"{op.activation.kind} is not fused into it"
-    if "channel" in forms and not _padding_safe(op.kind.data, result):
-        return f"{op.kind.data} of channels that are not a multiple of {C0} could divide by zero"
-    return None
+    return _short_rows(op)
+
+
+def _short_rows(op: BinaryOp) -> str | None:
+    """Why rows of less than a block, over which operands repeat, have no kernel: one core would store them singly."""
+    result, operands = shape_of(op.y), [shape_of(operand) for operand in op.operands]
+    length = math.prod(result[axis] for axis in (joined_axes(result, operands) or [()])[-1])
+    repeats = [broadcast_form(operand, result) in ("channel", "repeated") for operand in operands]
+    if not any(repeats) or length >= C0 or math.prod(result) // length <= MAX_SHORT_ROWS:
+        return None
+    in_blocks = any(choice.result != "ND" for choice in _alike(op, op.kind.data))
+    return None if in_blocks else f"operands repeat over more than {MAX_SHORT_ROWS} rows of less than {C0} elements"
 
 
 def _padding_safe(kind: UnaryKind | BinaryKind, shape: Shape, axis: int = 1) -> bool:
@@ -284,14 +300,19 @@ def _padding_safe(kind: UnaryKind | BinaryKind, shape: Shape, axis: int = 1) -> 
 
 
 def _alike(op: UnaryOp | BinaryOp, kind: UnaryKind | BinaryKind) -> Sequence[Formats]:
-    """The formats in which all operands of the result's shape lie alike; scalars have none."""
+    """The formats in which all operands of the result's shape lie alike; scalars have none.
+
+    In a plain format operands spread in any way, in others as whole blocks do.
+    """
     result = shape_of(op.results[0])
     forms = [broadcast_form(shape_of(operand), result) for operand in op.operands]
     choices: list[str] = []
-    if len(result) == 4 and "trailing" not in forms and _padding_safe(kind, result):
+    blocks = "same" in forms and "repeated" not in forms
+    if blocks and len(result) == 4 and "trailing" not in forms and _padding_safe(kind, result):
         choices.append("NC1HWC0")
     if (
-        len(result) >= 2
+        blocks
+        and len(result) >= 2
         and _padding_safe(kind, result, -1)
         and all(
             form in ("same", "scalar") or (form == "trailing" and shape_of(operand)[-2:] == result[-2:])
@@ -299,8 +320,7 @@ def _alike(op: UnaryOp | BinaryOp, kind: UnaryKind | BinaryKind) -> Sequence[For
         )
     ):
         choices.append("FRACTAL_NZ")
-    if "channel" not in forms:
-        choices.append("ND")
+    choices.append("ND")
     return [Formats(tuple(None if form == "scalar" else choice for form in forms), choice) for choice in choices]
 
 

@@ -12,7 +12,13 @@ from xdsl.ir import Operation, SSAValue
 
 from ge.dialects.graph.attributes import UnaryKind
 from ge.dialects.graph.base import shape_of, tensor
-from ge.dialects.graph.capabilities import UNSAFE_ON_PADDING, broadcast_form, obstacle, takes_formats
+from ge.dialects.graph.capabilities import (
+    UNSAFE_ON_PADDING,
+    BroadcastForm,
+    broadcast_form,
+    obstacle,
+    takes_formats,
+)
 from ge.dialects.graph.compute import BinaryOp, UnaryOp
 from ge.dialects.graph.constants import constant_array
 from ge.dialects.graph.fusing import ANCHORS, Around, is_step, number_of, outside_operands, tile_operands
@@ -22,7 +28,7 @@ from ge.dialects.graph.reduction import ReduceOp
 from ge.dialects.graph.reduction_kernels import LANE_BYTES, ReduceTiles, room_for_elements
 from ge.dialects.graph.row_tiles import NUMBERS_BYTES, RowKernel, RowTiles
 from ge.ir.attributes import layout_of
-from ge.maths.layouts import C0, ceil_div, storage_shape
+from ge.maths.layouts import ceil_div, storage_shape
 
 MAX_OPERANDS = 8
 """Operands of elementwise steps from outside: each has buffers of its own on the chip, and addresses to keep."""
@@ -96,21 +102,31 @@ def _operands_obstacle(around: Around) -> str | None:
     """What is wrong with the operands that elementwise steps take from outside."""
     if len(around.operands) > MAX_OPERANDS:
         return f"it has more than {MAX_OPERANDS} operands"
-    in_rows = around.rule.rows is not None
     rows: set[int] = set()
     for steps in (around.before, around.after):
         for value in tile_operands(steps):
-            result = shape_of(steps[-1].results[0])
-            form = broadcast_form(shape_of(value), result)
-            if form is None or (not around.rule.spreads and form not in ("same", "scalar")):
+            result = steps[-1].results[0]
+            form = broadcast_form(shape_of(value), shape_of(result))
+            if form is None or not _spreads(around, form, layout_of(result.type)):
                 return "an operand spreads in a way that has no kernel"
-            if form == "trailing" and not in_rows:
+            if form == "trailing" and around.rule.rows is None and layout_of(result.type) == "FRACTAL_NZ":
                 rows.add(math.prod(storage_shape(layout_of(value.type), shape_of(value))))
-                if around.anchor is not None and math.prod(shape_of(value)) != math.prod(result[-2:]):
+                if around.anchor is not None and math.prod(shape_of(value)) != math.prod(shape_of(result)[-2:]):
                     return "an operand is not one matrix for all"
-    if rows and (len(rows) > 1 or rows.pop() % C0):
-        return "rows that spread have other lengths, or do not fill blocks"
-    return None
+    return "matrices that spread are not as many" if len(rows) > 1 else None
+
+
+def _spreads(around: Around, form: BroadcastForm, format: str) -> bool:
+    """Whether a kernel can spread an operand over steps in a storage format; without an anchor, in every form."""
+    match form:
+        case "same" | "scalar":
+            return True
+        case "channel":
+            return around.rule.spreads and (around.anchor is None or format == "NC1HWC0")
+        case "trailing":
+            return around.rule.spreads
+        case "repeated":
+            return around.anchor is None
 
 
 def _tiles_obstacle(around: Around, ub: int) -> str | None:

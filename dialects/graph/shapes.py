@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import groupby
 
 Shape = tuple[int, ...]
 
@@ -137,6 +138,26 @@ def broadcast(*shapes: Shape) -> Shape:
             raise ValueError(f"shapes {' and '.join(str(list(shape)) for shape in shapes)} do not broadcast")
         result.append(sizes.pop() if sizes else 1)
     return tuple(result)
+
+
+def padded(shape: Shape, rank: int) -> Shape:
+    """The shape with dimensions of size 1 in front, as broadcasting sees it beside one of a `rank`."""
+    return (1,) * (rank - len(shape)) + shape
+
+
+def joined_axes(result: Shape, operands: Sequence[Shape]) -> list[tuple[int, ...]]:
+    """The axes of `result` in groups of neighbours along which each operand has all sizes, or repeats.
+
+    Axes of size 1 are in no group.
+
+    >>> joined_axes((2, 12, 64, 1, 100), [(2, 1, 1, 1, 100), (64, 1, 100)])
+    [(0,), (1,), (2,), (4,)]
+    """
+    sizes = [padded(shape, len(result)) for shape in operands]
+    groups = groupby(
+        (axis for axis, size in enumerate(result) if size != 1), lambda axis: [shape[axis] == 1 for shape in sizes]
+    )
+    return [tuple(axes) for _, axes in groups]
 
 
 def axis_of(x: Shape, axis: int) -> Shape:

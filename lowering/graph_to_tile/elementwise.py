@@ -5,7 +5,8 @@ them before it stores the result. A broadcast operand is
 
 * a scalar: a number in the kernel when it is constant, otherwise one element loaded by every tile;
 * per channel ([1|N, C, 1, 1] in NC1HWC0): one block for all positions of a channel block;
-* trailing ([..., L] in ND): one row of L elements for all rows; or ([..., M, K] in FRACTAL_NZ) matrices for all.
+* trailing ([..., L] in ND): one row of L elements for all rows; or ([..., M, K] in FRACTAL_NZ) matrices for all;
+* repeated in any other way, in ND only: as a column [M, 1], or rows that do not fill blocks.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from ge.dialects.graph.fusing import number_of, tile_operands
 from ge.ir.attributes import layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder
 from ge.lowering.graph_to_tile.outline import Outlined, Target, attributes, memory_type, no_kernel, storage_of
-from ge.lowering.graph_to_tile.spaces import Channels, RaggedRows, Rows, Runs, Space
+from ge.lowering.graph_to_tile.repeats import Repeats
+from ge.lowering.graph_to_tile.spaces import Channels, Rows, Runs, Space
 from ge.lowering.graph_to_tile.steps import emit_steps, steps_cost
 from ge.maths.layouts import C0
 
@@ -54,23 +56,24 @@ def _form(steps: Sequence[Operation], operand: SSAValue) -> BroadcastForm:
     """How an operand spreads over the result."""
     form = broadcast_form(shape_of(operand), shape_of(steps[-1].results[0]))
     if form is None:
-        raise no_kernel(steps[0], "the operands broadcast in a way that has no kernel")
+        raise no_kernel(steps[0], "the operands do not broadcast to the result")
     return form
 
 
 def _space_of(steps: Sequence[Operation], forms: dict[SSAValue, BroadcastForm], target: Target) -> Space:
     """The space that suits how the operands spread."""
     result, block_bytes = steps[-1].results[0], C0 * steps_cost(steps).lane_bytes
-    if "channel" in forms.values():
-        if layout_of(result.type) != "NC1HWC0":
-            raise no_kernel(steps[0], "channels that broadcast in a plain format")
-        return Channels(result, block_bytes, target)
-    row = next((operand for operand, form in forms.items() if form == "trailing"), None)
-    if row is None:
+    plain = layout_of(result.type) not in ("NC1HWC0", "FRACTAL_NZ")
+    spread = [operand for operand, form in forms.items() if form not in ("same", "scalar")]
+    if not spread:
         return Runs(result, block_bytes, target)
-    length = math.prod(storage_of(row))
-    ragged = length % C0 and math.prod(storage_of(result)) > length
-    return (RaggedRows if ragged else Rows)(result, length, block_bytes, target)
+    if "channel" in forms.values() and not plain:
+        return Channels(result, block_bytes, target)
+    lengths = {math.prod(storage_of(operand)) for operand in spread if forms[operand] == "trailing"}
+    ragged = any(length % C0 and math.prod(storage_of(result)) > length for length in lengths)
+    if len(lengths) != 1 or ragged or not {*forms.values()} <= {"same", "scalar", "trailing"}:
+        return Repeats(result, list(forms), block_bytes, target)
+    return Rows(result, lengths.pop(), block_bytes, target)
 
 
 # Single operations
@@ -134,10 +137,7 @@ def lower_binary(op: BinaryOp, target: Target) -> Outlined:
     kind = op.kind.data
     if kind not in _OPERATORS:
         raise no_kernel(op, f"{kind} is not a function of the vector unit")
-    forms = [broadcast_form(shape_of(operand), shape_of(op.y)) for operand in (op.a, op.b)]
-    if "same" not in forms or None in forms:
-        raise no_kernel(op, "the operands broadcast in a way that has no kernel")
-    if op.activation is not None and set(forms) != {"same"}:
+    if op.activation is not None and not shape_of(op.a) == shape_of(op.b) == shape_of(op.y):
         raise no_kernel(op, f"{op.activation.kind} after operands that broadcast")
     b, inputs = lower_steps(str(kind), [op], target)
     return Outlined(b.kernel, inputs, *binary_operator(op))

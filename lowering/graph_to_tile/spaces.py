@@ -5,7 +5,7 @@
 | `Runs` | P blocks of 16 lanes, whatever the storage format; or a run of elements that ends inside a block | none |
 | `Channels` | images x channel blocks x positions x 16 (NC1HWC0) | one block per channel block |
 | `Rows` | rows x columns of a plain tensor, or matrices x elements in FRACTAL_NZ | one row, or one matrix |
-| `RaggedRows` | the same, for rows that do not fill their last block | one row |
+| `Repeats` | images x rows x elements of a plain tensor; rows may end inside a block (`repeats`) | in any way |
 
 In every space a scalar that is known only when the kernel runs is a tile of one element.
 """
@@ -209,44 +209,3 @@ class Rows(Space):
 
     def store(self, b: KernelBuilder, value: SSAValue, target: SSAValue, place: Place) -> None:
         b.store(value, target, place, (self.grid.rows, self.grid.columns))
-
-
-class RaggedRows(Space):
-    """Rows that do not fill their last block.
-
-    One core stores the rows one by one, and rows too long for one tile part by part, the last part first: what a store
-    rounds up to is then written afterwards.
-    """
-
-    cores = 1
-
-    def __init__(self, result: SSAValue, length: int, block_bytes: int, target: Target) -> None:
-        self.length, self.rows = length, math.prod(shape_of(result)) // length
-        room = (target.ub - NUMBERS_BYTES) // target.stages // block_bytes
-        self.size = C0 * deal_evenly(ceil_div(length, C0), room, 1).size
-        self.parts = ceil_div(length, self.size)
-
-    def shape(self, value: SSAValue, form: BroadcastForm) -> Sequence[int]:
-        if form == "scalar":
-            return (1,)
-        return (1 if form == "trailing" else self.rows, self.length)
-
-    def load_before(self, b: KernelBuilder, source: SSAValue, form: BroadcastForm) -> SSAValue | None:
-        if form != "trailing" or self.parts > 1:
-            return None
-        return b.load(source, (0, 0), (1, self.size), HARMLESS)
-
-    @contextmanager
-    def places(self, b: KernelBuilder, stages: int) -> Generator[Place]:
-        with b.deal(self.rows * self.parts, stages) as number:
-            row, part = b.split(number, self.rows, self.parts)
-            yield row, b.times(b.minus(self.parts - 1, part), self.size)
-
-    def load(self, b: KernelBuilder, source: SSAValue, form: BroadcastForm, place: Place) -> SSAValue:
-        if form == "scalar":
-            return load_scalar(b, source, 2)
-        row, column = place
-        return b.load(source, (0 if form == "trailing" else row, column), (1, self.size), HARMLESS)
-
-    def store(self, b: KernelBuilder, value: SSAValue, target: SSAValue, place: Place) -> None:
-        b.store(value, target, place, (1, self.size))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from ge.dialects import tile
 from ge.dialects.cube.instructions.copies import CopyUbToGm
+from ge.dialects.cube.instructions.sync import PipeBarrier
+from ge.dialects.cube.spaces import BLOCK
 from ge.dialects.tile.types import gm_type
 from ge.lowering.tile_to_cube.boxes import box, clip_all, memory_place, not_empty
 from ge.lowering.tile_to_cube.builder import KernelBuilder
@@ -20,6 +22,8 @@ def store(k: KernelBuilder, op: tile.StoreOp) -> None:
     if filled is False:
         return
     layout = source.layout.reshape(op.slice_sizes)
+    if _writes_again(op):
+        k.add(PipeBarrier(pipe=CopyUbToGm.PIPE))
     with k.when(filled):
         moved = layout and box(k, op.target, layout, clips, to_memory=True)
         if moved is None:
@@ -27,3 +31,11 @@ def store(k: KernelBuilder, op: tile.StoreOp) -> None:
         target = memory_place(k, op.target, clips)
         place = Place(source.buffer, k.math.add(source.offset, moved.offset))
         move(k, CopyUbToGm, target, place, moved.axes, source.element_bytes, overruns=moved.overruns)
+
+
+def _writes_again(op: tile.StoreOp) -> bool:
+    """Whether a store may write again what one before it has: parts of rows that are no whole blocks overlap."""
+    type = gm_type(op.target)
+    earlier = (use.operation for use in op.target.uses if isinstance(use.operation, tile.StoreOp))
+    is_ragged = type.sizes[-1] * type.element_bytes % BLOCK != 0
+    return is_ragged and any(each.parent is op.parent and each.is_before_in_block(op) for each in earlier)

@@ -42,7 +42,7 @@ class AutofusePass(ModulePass):
 
     An edge is taken if the joined group is one kernel (`ge.dialects.graph.fusion_limits`):
 
-    1. elementwise operations on the same shape and format, with operands that spread as scalars, channels or rows;
+    1. elementwise operations on the same shape and format, with operands that spread in a way that has a kernel;
     2. around at most one anchor: after a convolution or matrix product; before and after a softmax, a normalisation of
        rows, a reduction, a transposition, a slice or a conversion of the storage format; after a concatenation;
     3. with one result: a value between has no user outside, so no cycle can lead through other kernels;

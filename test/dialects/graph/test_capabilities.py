@@ -32,9 +32,10 @@ def weights(*shape: int) -> SSAValue:
         ((2, 16, 1, 1), "channel"),
         ((5,), "trailing"),
         ((1, 1, 4, 5), "trailing"),
-        ((4, 1), None),
-        ((2, 1, 4, 5), None),
-        ((2, 1, 1, 1), None),
+        ((4, 1), "repeated"),
+        ((2, 1, 4, 5), "repeated"),
+        ((2, 1, 1, 1), "repeated"),
+        ((4, 2), None),
     ],
 )
 def test_broadcast_forms(operand: tuple[int, ...], form: str | None) -> None:
@@ -51,10 +52,19 @@ def test_elementwise_operations_take_any_format_but_not_where_padding_could_be_d
     assert formats(graph.UnaryOp(value(1, 16, 4, 5), "log")) == ["NC1HWC0", "ND"]
     assert formats(graph.UnaryOp(value(16, 32), "log")) == ["FRACTAL_NZ", "ND"]
     assert formats(graph.UnaryOp(value(7), "relu")) == ["ND"]
-    assert formats(graph.BinaryOp("mul", value(1, 3, 4, 5), value(3, 1, 1))) == ["NC1HWC0"]
+    assert formats(graph.BinaryOp("mul", value(1, 3, 4, 5), value(3, 1, 1))) == ["NC1HWC0", "ND"]
     assert formats(graph.BinaryOp("add", value(6, 5), value(5))) == ["ND"]
     assert formats(graph.BinaryOp("add", value(6, 5), value(1))) == ["FRACTAL_NZ", "ND"]
-    assert formats(graph.BinaryOp("div", value(1, 3, 4, 5), value(3, 1, 1))) == []
+    assert formats(graph.BinaryOp("div", value(1, 3, 4, 5), value(3, 1, 1))) == ["ND"]
+
+
+def test_operands_that_repeat_along_or_across_rows_are_plain() -> None:
+    assert formats(graph.BinaryOp("sub", value(16, 32), value(16, 1))) == ["ND"]
+    assert formats(graph.BinaryOp("sub", value(16, 1), value(1, 32))) == ["ND"]
+    assert formats(graph.BinaryOp("add", value(2, 16, 4, 32), value(2, 1, 1, 32))) == ["ND"]
+    assert formats(graph.BinaryOp("add", value(1, 16, 1, 1), value(4, 32))) == ["ND"]
+    assert formats(graph.BinaryOp("mul", value(2000, 4), value(4))) == ["ND"]
+    assert formats(graph.BinaryOp("mul", value(2, 1000, 2, 2), value(1, 1000, 1, 1))) == ["NC1HWC0", "ND"]
 
 
 def test_whole_blocks_of_channels_are_no_places() -> None:
@@ -75,7 +85,8 @@ REFUSED: list[tuple[Operation, str]] = [
     (graph.UnaryOp(value(2), "celu", 1e-45), "the width of celu is too small"),
     (graph.MatmulOp(value(2, 2), value(2, 2), activation=ActivationAttr("elu", float("nan"))), "is not finite"),
     (graph.BinaryOp("pow", value(2), value(2)), "powers have no kernel"),
-    (graph.BinaryOp("add", value(4, 1), value(1, 5)), "broadcast"),
+    (graph.BinaryOp("mul", value(2000, 4), value(2000, 1)), "repeat over more than 1024 rows of less than 16 elements"),
+    (graph.BinaryOp("div", value(2, 999, 2, 2), value(1, 999, 1, 1)), "repeat over more than 1024 rows"),
     (graph.BinaryOp("add", value(2, 3), value(3), activation=ActivationAttr("relu")), "not fused"),
     (graph.Conv2DOp(value(1, 2, 4, 4), value(2, 2, 1, 1)), "the weights are not constant"),
     (graph.Conv2DOp(value(1, 1, 300, 4), weights(1, 1, 256, 1)), "the window is larger"),

@@ -218,7 +218,9 @@ def test_what_rows_do_not_take() -> None:
     assert obstacle_of([other_axis, UnaryOp(other_axis.y, "abs")]) == "the axis is not the last"
 
     column = BinaryOp("mul", value((40, 64)), value((40, 1)))
-    assert obstacle_of([column, softmax(column.y)]) == "the operands broadcast in a way that has no kernel"
+    assert obstacle_of([column, softmax(column.y)]) == "an operand spreads in a way that has no kernel"
+    channels = BinaryOp("mul", value((1, 3, 40, 64)), value((1, 3, 1, 1)))
+    assert obstacle_of([channels, softmax(channels.y)]) == "an operand spreads in a way that has no kernel"
 
 
 @pytest.mark.parametrize("more", [0, 1])

@@ -54,19 +54,38 @@ func.func @main(%x: tensor<1x32x8x8xf16, #ge.layout<NC1HWC0>>, %v: tensor<1x32x1
 
 // -----
 
-// Left alone: a value that is returned, one with a user outside of the tree, rows that do not fill blocks, other shapes.
+// Operands that repeat in any way in plain formats: a column and a row make a matrix, which rows that do not fill blocks
+// follow.
+// CHECK-LABEL: func.func @main(%c: tensor<4x1xf16>
+// CHECK-NEXT:    %y = graph.fusion(%c, %r, %v)
+// CHECK-NEXT:    ^bb0(%c_1: tensor<4x1xf16>, %r_1: tensor<1x33xf16>, %v_1: tensor<33xf16>):
+// CHECK-NEXT:      %d = graph.binary sub %c_1, %r_1 : (tensor<4x1xf16>, tensor<1x33xf16>) -> tensor<4x33xf16>
+// CHECK-NEXT:      %p = graph.binary add %d, %v_1
+// CHECK-NEXT:      %y_1 = graph.unary <tanh> %p
+// CHECK-NEXT:      graph.yield %y_1
+// CHECK-NEXT:    } loc(fused["d", "p", "y"])
+func.func @main(%c: tensor<4x1xf16>, %r: tensor<1x33xf16>, %v: tensor<33xf16>) -> tensor<4x33xf16> {
+  %d = graph.binary sub %c, %r : (tensor<4x1xf16>, tensor<1x33xf16>) -> tensor<4x33xf16> loc("d")
+  %p = graph.binary add %d, %v : (tensor<4x33xf16>, tensor<33xf16>) -> tensor<4x33xf16> loc("p")
+  %y = graph.unary <tanh> %p : (tensor<4x33xf16>) -> tensor<4x33xf16> loc("y")
+  func.return %y : tensor<4x33xf16>
+}
+
+// -----
+
+// Left alone: a value that is returned, one with a user outside of the tree, other shapes: a column before it spreads.
 // CHECK-NOT:   graph.fusion
-func.func @main(%a: tensor<4x32xf16>, %c: tensor<4x33xf16>, %q: tensor<33xf16>, %r: tensor<32xf16>) -> (tensor<4x32xf16>, tensor<4x32xf16>, tensor<4x32xf16>, tensor<4x33xf16>, tensor<4x32xf16>) {
+func.func @main(%a: tensor<4x32xf16>, %q: tensor<4x1xf16>, %r: tensor<32xf16>) -> (tensor<4x32xf16>, tensor<4x32xf16>, tensor<4x32xf16>, tensor<4x32xf16>, tensor<4x32xf16>) {
   %s = graph.unary <tanh> %a : (tensor<4x32xf16>) -> tensor<4x32xf16> loc("s")
   %y0 = graph.unary <relu> %s : (tensor<4x32xf16>) -> tensor<4x32xf16> loc("r")
   %t = graph.unary <abs> %a : (tensor<4x32xf16>) -> tensor<4x32xf16> loc("t")
   %m = graph.softmax %t axis 1 : (tensor<4x32xf16>) -> tensor<4x32xf16>
   %y1 = graph.binary add %t, %m : (tensor<4x32xf16>, tensor<4x32xf16>) -> tensor<4x32xf16>
-  %p = graph.binary add %c, %q : (tensor<4x33xf16>, tensor<33xf16>) -> tensor<4x33xf16>
-  %y2 = graph.unary <tanh> %p : (tensor<4x33xf16>) -> tensor<4x33xf16>
+  %p = graph.unary <tanh> %q : (tensor<4x1xf16>) -> tensor<4x1xf16>
+  %y2 = graph.binary add %a, %p : (tensor<4x32xf16>, tensor<4x1xf16>) -> tensor<4x32xf16>
   %e = graph.unary <relu> %r : (tensor<32xf16>) -> tensor<32xf16>
   %y3 = graph.binary add %a, %e : (tensor<4x32xf16>, tensor<32xf16>) -> tensor<4x32xf16>
-  func.return %y0, %s, %y1, %y2, %y3 : tensor<4x32xf16>, tensor<4x32xf16>, tensor<4x32xf16>, tensor<4x33xf16>, tensor<4x32xf16>
+  func.return %y0, %s, %y1, %y2, %y3 : tensor<4x32xf16>, tensor<4x32xf16>, tensor<4x32xf16>, tensor<4x32xf16>, tensor<4x32xf16>
 }
 
 // -----

@@ -13,7 +13,7 @@ from typing_extensions import TypeIs
 
 from ge.dialects.onnx.base import RANDOM
 from ge.dialects.onnx.schema import Operator
-from ge.rules.functions import CONSTANTS, FUNCTIONS
+from ge.rules.functions import CONSTANTS, ELEMENT_TYPES, FUNCTIONS
 from ge.rules.functions import Function as FunctionSpec
 from ge.rules.operators import (
     check_attributes,
@@ -31,6 +31,7 @@ from ge.rules.samples import DRAWS
 from ge.rules.syntax import (
     Alternatives,
     AttributeOf,
+    Binary,
     Expression,
     Function,
     Name,
@@ -39,6 +40,7 @@ from ge.rules.syntax import (
     Place,
     RuleText,
     Statement,
+    Text,
     Variadic,
     children,
     walk,
@@ -329,9 +331,22 @@ class _Checker:
                 raise wrong(expression.at, f"'{expression.op_type}' runs in the model; arithmetic has small letters")
             case Optional() | Variadic() | Alternatives():
                 raise wrong(expression.at, "this can only be an input of a pattern")
+            case Binary("==" | "!=" | "in", Function("dtype"), right):
+                self._element_types(right)
+                self.data(expression.left)
+                self.data(right)
             case _:
                 for child in children(expression):
                     self.data(child)
+
+    def _element_types(self, expression: Expression) -> None:
+        """Check the texts that an element type is compared with."""
+        for each in walk(expression):
+            if isinstance(each, Text) and each.value not in ELEMENT_TYPES:
+                close = nearest(each.value, [*ELEMENT_TYPES])
+                raise wrong(
+                    each.at, f"'{each.value}' is no element type{close}", "They are written without quotes: f32."
+                )
 
     def _data_name(self, name: Name) -> None:
         if name.name in self.captured | self.constants | self.local or name.name in CONSTANTS:

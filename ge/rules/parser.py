@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -98,7 +99,23 @@ def _syntax_error(error: UnexpectedToken, text: str, file: str) -> GeError:
     line, column = token.line, token.column
     if token.type == "$END" or line is None or column is None:
         line, column = text.count("\n") + 1, len(text.rpartition("\n")[2]) + 1
-    return Place(file, line, column).error("GE3020", f"expected {_expected(error.accepts or ())}, found {found}")
+    expected = f"expected {_expected(error.accepts or ())}, found {found}{_meant(text, line)}"
+    return Place(file, line, column).error("GE3020", expected)
+
+
+_PARTS = ("match", "where", "rewrite", "sample")
+"""The words that begin the parts of a rule, each alone on its line."""
+
+
+def _meant(text: str, line: int) -> str:
+    """The end of a message: which part begins in this line, or the one before, when its word is misspelt."""
+    lines = text.split("\n")
+    for number in (line - 1, line):
+        word = lines[number - 1].partition("#")[0].strip() if 0 < number <= len(lines) else ""
+        close = get_close_matches(word, _PARTS, n=1) if word not in _PARTS else []
+        if close:
+            return f"; is '{word}' in line {number} meant to be '{close[0]}'?"
+    return ""
 
 
 def _expected(terminals: Iterable[str]) -> str:

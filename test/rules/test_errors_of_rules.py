@@ -32,6 +32,8 @@ def error_of(text: str) -> GeError:
         (MATCH, "4:1", "expected 'rewrite', 'where' or a name, found the end of the file"),
         (f"{MATCH}rewrite\n    if = x\n", "5:5", "'if' is a word of the language"),
         (f"{MATCH}rewrite\n    y = Mul(x, $)\n", "5:16", "found '$'"),
+        (f"{CONSTANT}rewite\n    y = x\n", "7:7", "found '='; is 'rewite' in line 6 meant to be 'rewrite'?"),
+        (f"{CONSTANT}rewrite\n    y = x\nsampel\n    x = 1\n", "8:7", "is 'sampel' in line 8 meant to be 'sample'?"),
         (
             "rule r\nmatch\n    y = Gemm(alpha = 2, a)\nrewrite\n    y = a\n",
             "3:25",
@@ -66,6 +68,12 @@ def test_syntax(text: str, place: str, expected: str) -> None:
         (f"{CONSTANT}rewrite\n    y = Cast(x, to = f16)\n", "7:22", "attribute 'to' of 'Cast' is an integer"),
         (f"{CONSTANT}rewrite\n    y = Transpose(x, perm = 1)\n", "7:29", "is a list of integers"),
         ('rule r\nmatch\n    y = Elu(x, alpha = "a")\nrewrite\n    y = x\n', "3:24", "is a number"),
+        (
+            f'{MATCH}where\n    dtype(x) == "float32"\nrewrite\n    y = x\n',
+            "5:17",
+            "no element type, did you mean 'f32'?",
+        ),
+        (f'{MATCH}where\n    dtype(x) in [f32, "fp16"]\nrewrite\n    y = x\n', "5:23", "no element type"),
         (f'{MATCH}where\n    "a text"\nrewrite\n    y = x\n', "5:5", "this is no condition"),
         (f"{MATCH}where\n    [1, 2]\nrewrite\n    y = x\n", "5:6", "this is no condition"),
         (f"{CONSTANT}rewrite\n    y = x\nsample\n    xx = tensor([2])\n", "9:5", "no input or attribute"),

@@ -70,7 +70,8 @@ _VALUES = (OpResult, BlockArgument, SSAValue)
 def ranked(value: SSAValue | Attribute) -> TensorType[Attribute] | None:
     """The tensor type of a value (or the type itself) when its rank is known, otherwise None."""
     type = value.type if isinstance(value, _VALUES) else value
-    return cast("TensorType[Attribute]", type) if isinstance(type, TensorType) else None
+    # a call of `cast` would take as long as the rest of what is asked all the time
+    return type if isinstance(type, TensorType) else None  # pyright: ignore[reportUnknownVariableType]
 
 
 def static_shape(value: SSAValue | Attribute) -> tuple[int, ...] | None:

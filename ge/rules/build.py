@@ -141,14 +141,13 @@ class Build:
         """Put the replacement in place. Whether it fits: types must be those of the results that are replaced.
 
         Results after those given have no uses, and what is given for results that the model leaves out is not used.
-        ``has_constants`` says whether constants of the pattern may be unused
-        now, which go, too.
+        ``has_constants`` says whether constants of the pattern may be unused now, which go, too.
         """
         values: list[SSAValue | None] = []
         for old, new in zip_longest(self.root.results, results[: len(self.root.results)]):
             placed = None
             if new is not None:
-                value = cast("SSAValue", new) if isinstance(new, VALUES) else self.constant(new, dtype(old))
+                value: SSAValue = new if type(new) in VALUES else self.constant(new, dtype(old))
                 if (placed := self._placed(value, old)) is None:
                     return self.undo("the result would have another type, or be an output without a value of its own")
             values.append(placed)
@@ -164,7 +163,7 @@ class Build:
     def _constants(self) -> Iterable[Operation]:
         """The constants that the pattern reads, each once."""
         owners = [operand.owner for op in self.matched for operand in op.operands]
-        return dict.fromkeys(owner for owner in owners if isinstance(owner, Constant))
+        return dict.fromkeys([owner for owner in owners if isinstance(owner, Constant)])
 
     def _report(self) -> None:
         """Say what was made of what, when somebody listens."""
@@ -179,19 +178,20 @@ class Build:
         A new one gets to know what is known of the old type; one that was there before must have that type already, and
         a known rank, since operands of the pattern could widen the result.
         """
-        is_new = value.owner in self.ops
-        if value.type is old.type or value.type == old.type:
-            fits = not self._may_narrow(old) if is_new else ranked(old.type) is not None and may_stand_for(value, old)
+        is_new, type, old_type = value.owner in self.ops, value.type, old.type
+        if type is old_type or type == old_type:
+            is_ranked = isinstance(old_type, TensorType)
+            fits = (is_ranked or not self._may_narrow()) if is_new else is_ranked and may_stand_for(value, old)
             return value if fits else None
-        merged = merged_type(value.type, old.type) if is_new else None
+        merged = merged_type(type, old_type) if is_new else None
         return None if merged is None else Rewriter.replace_value_with_new_type(value, merged)
 
-    def _may_narrow(self, old: SSAValue) -> bool:
-        """Whether the replacement may have fewer dimensions than the result, whose rank is not known.
+    def _may_narrow(self) -> bool:
+        """Whether the replacement of a result of unknown rank may have fewer dimensions.
 
         ``x + [[1]]`` has two dimensions at least, whatever `x` has.
         """
-        return ranked(old.type) is None and _constant_rank(self.matched) > _constant_rank(self.ops)
+        return _constant_rank(self.matched) > _constant_rank(self.ops)
 
 
 def _constant_rank(ops: Iterable[Operation]) -> int:

@@ -131,7 +131,7 @@ def dtype(value: Value) -> str:
 @function
 def is_float(*values: Value) -> bool:
     """Whether values are float16, bfloat16, float32 or float64."""
-    return FLOATS.keys() >= {*map(dtype, values)}
+    return all(map(FLOATS.__contains__, map(dtype, values)))
 
 
 @function

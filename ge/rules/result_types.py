@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import onnx
 from onnx import NodeProto, TensorProto, TypeProto
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerType, TensorType
 from xdsl.ir import Attribute, SSAValue
 
 from ge.dialects.onnx import OPSET, UNKNOWN, Constant, ranked
@@ -87,7 +87,7 @@ def _type_rule(operator: Operator) -> _TypeRule | None:
     return _type_of_first if source == 0 else partial(_shape_of_first, source)
 
 
-def _type_of_first(inputs: Sequence[SSAValue | None]) -> Attribute | None:
+def _type_of_first(inputs: Sequence[SSAValue | None]) -> TensorType[Attribute] | None:
     first = inputs[0] if inputs else None
     return None if first is None else ranked(first)
 
@@ -95,27 +95,24 @@ def _type_of_first(inputs: Sequence[SSAValue | None]) -> Attribute | None:
 def _shape_of_first(source: int | None, inputs: Sequence[SSAValue | None]) -> Attribute | None:
     """The shape of the first input with the element type of the input ``source``; None is boolean."""
     first = _type_of_first(inputs)
-    return None if first is None else _with_shape(source, inputs, sizes(first))
+    if first is None or source is None:
+        return first and tensor_type(IntegerType(1), sizes(first))
+    other = _type_of_first(inputs[source:])
+    return other and _with_shape(other, sizes(first))
 
 
 def _type_of_broadcast(source: int | None, inputs: Sequence[SSAValue | None]) -> Attribute | None:
     """The shape that the inputs are broadcast to, with the element type of the input ``source``; None is boolean."""
-    shapes: list[tuple[int, ...]] = []
-    for value in inputs:
-        type = None if value is None else ranked(value)
-        if type is None:
-            return None
-        shapes.append(sizes(type))
-    return _with_shape(source, inputs, _broadcast(shapes)) if shapes else None
-
-
-def _with_shape(source: int | None, inputs: Sequence[SSAValue | None], shape: tuple[int, ...]) -> Attribute | None:
-    if source is None:
-        return tensor_type(IntegerType(1), shape)
-    value = inputs[source] if source < len(inputs) else None
-    type = None if value is None else ranked(value)
-    if type is None:
+    types = [None if value is None else ranked(value) for value in inputs]
+    shapes = [sizes(type) for type in types if type is not None]
+    if not shapes or len(shapes) < len(types):
         return None
+    shape = _broadcast(shapes)
+    type = None if source is None else types[source]
+    return tensor_type(IntegerType(1), shape) if type is None else _with_shape(type, shape)
+
+
+def _with_shape(type: TensorType[Attribute], shape: tuple[int, ...]) -> Attribute:
     return type if sizes(type) == shape else tensor_type(type.element_type, shape)
 
 

@@ -106,7 +106,7 @@ def constant_value(value: SSAValue) -> int | float | None:
 def check_scalar_code(kernel: CubeKernelOp) -> None:
     """Raise VerifyException when a kernel holds an operation that a core cannot execute."""
     for op in kernel.walk():
-        if op is kernel or op.name.startswith("cube."):
+        if op is kernel or (op.name.startswith("cube.") and op.name != kernel.name):
             continue
         match op:
             case scf.ForOp():

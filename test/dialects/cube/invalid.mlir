@@ -136,6 +136,13 @@ cube.kernel @k() soc("Ascend310P3") blocks(1) outputs(0) {
 
 // -----
 
+// expected-error @+1 {{cube.kernel is not an instruction of a core}}
+cube.kernel @k() soc("Ascend310P3") blocks(1) outputs(0) {
+  cube.kernel @inner() soc("Ascend310P3") blocks(1) outputs(0) {}
+}
+
+// -----
+
 // Loops carry no values.
 // expected-error @+1 {{scf.for carries values through its iterations, which a core cannot do}}
 cube.kernel @k() soc("Ascend310P3") blocks(1) outputs(0) {

@@ -19,7 +19,7 @@ from ge.passes.graph.decompose_lrn import LARGEST_ROOT, band_exponent
         (3, 1.0, 0.5, 2.0, 5e3),
         (3, 1.0, 0.5, 2.0, 1.0),
         (5, 1e-4, 0.75, 1.0, 1e4),
-        (5, 0.0, 0.75, 1.0, 100.0),
+        (5, 1e-9, 0.75, 1.0, 1e4),
         (3, 1e-4, 0.75, 1e-5, 0.01),
         (7, 0.01, 0.75, 1.0, 0.1),
     ],
@@ -38,3 +38,7 @@ def test_numbers_of_any_size(size: int, alpha: float, beta: float, bias: float, 
 def test_alexnet_takes_every_number() -> None:
     factor = np.sqrt(1e-4 / 5) * 2.0 ** -band_exponent(5, 1e-4, 1.0)
     assert factor * FLOAT16_MAX <= LARGEST_ROOT
+
+
+def test_without_squares() -> None:
+    assert band_exponent(5, 0.0, 1.0) == 0

@@ -17,10 +17,13 @@ class Scope:
         self._taken: set[str] = set() if taken is None else taken
         self._inside: set[str] = set()
         self._nodes: set[str] = set()
+        self._numbers: dict[str, int] = {}
+        self._node_numbers: dict[str, int] = {}
 
     def bind(self, name: str) -> str:
         """The name for a value, or with a number when it is taken."""
-        bound = _unique(name, lambda candidate: candidate in self._inside or self._is_taken(candidate), self._taken)
+        bound = _unique(name, lambda each: each in self._inside or self._is_taken(each), self._numbers)
+        self._taken.add(bound)
         outer = self.outer
         while outer is not None:
             outer._inside.add(bound)
@@ -29,16 +32,20 @@ class Scope:
 
     def node_name(self, label: str) -> str:
         """The name for a node, or with a number when another node of the graph has it."""
-        return _unique(label, self._nodes.__contains__, self._nodes)
+        name = _unique(label, self._nodes.__contains__, self._node_numbers)
+        self._nodes.add(name)
+        return name
 
     def _is_taken(self, name: str) -> bool:
         return name in self._taken or (self.outer is not None and self.outer._is_taken(name))
 
 
-def _unique(name: str, is_taken: Callable[[str], bool], taken: set[str]) -> str:
-    candidate, number = name, 0
+def _unique(name: str, is_taken: Callable[[str], bool], numbers: dict[str, int]) -> str:
+    """A name, or with the first number that makes it a new one; `numbers` has the last one of each name."""
+    number = numbers.get(name, 0)  # what is taken stays so: lower ones need not be tried again
+    candidate = f"{name}_{number}" if number else name
     while not candidate or is_taken(candidate):
         number += 1
         candidate = f"{name}_{number}"
-    taken.add(candidate)
+    numbers[name] = number
     return candidate

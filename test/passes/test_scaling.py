@@ -9,6 +9,7 @@ from onnx import TensorProto, helper
 from onnx_models import ModelBuilder, branch, compile_to_graph, run_pass
 from work import calls_of, growth
 
+from ge.dialects.onnx.scopes import Scope
 from ge.targets.ascend.runtime.launch import L2Cache
 from ge.targets.onnx.exporter import export_model
 from ge.targets.onnx.importer import import_model
@@ -131,6 +132,16 @@ def test_work_of_export_is_proportional_to_size() -> None:
         builder.output(first, *(f"{first}_{number}" for number in range(1, size)))
         module = import_model(builder.build())
         return calls_of(lambda: export_model(module))
+
+    assert growth(work) < 2.5
+
+
+def test_work_of_names_is_proportional_to_their_count() -> None:
+    """Many values that would have the same name."""
+
+    def work(size: int) -> int:
+        scope = Scope(None)
+        return calls_of(lambda: [scope.bind("x") for _ in range(size)])
 
     assert growth(work) < 2.5
 

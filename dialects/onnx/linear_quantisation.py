@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
+import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 
@@ -37,20 +38,42 @@ def dequantize_linear(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
 
 
 def quantize_linear(op: OnnxOp, inputs: Sequence[Any]) -> Array | None:
-    """``x / scale``, rounded to even, plus the zero point, within the range of small integers.
+    """``x / scale``, rounded to even, plus the zero point, within the range of integers of at most 16 bits.
 
-    The reference does it in 32-bit integers, where 1e10 becomes the least one; blocks and other types are left to it.
+    The reference does it in 32-bit integers, where 1e10 becomes the least one; other types are left to it.
     """
     x, scale, zero = _three(inputs)
-    shape, type = _shape_of_parts(op, x, scale, zero), ranked(op.results[0])
+    type = ranked(op.results[0])
     dtype = None if type is None else numpy_dtype(type.element_type)
-    if shape is None or dtype not in _SMALL or op.attribute("precision") or x.dtype.kind != "f":
+    limits = None if dtype is None else integer_limits(dtype)
+    if limits is None or limits.bits > 16 or op.attribute("precision") or x.dtype.kind != "f":
         return None
-    limits = np.iinfo(dtype)
-    steps = np.rint(x / scale.reshape(shape)).astype(np.float64)
-    if zero is not None:
-        steps += zero.reshape(shape)
+    parts = _spread(op, x, scale, zero)
+    if parts is None:
+        return None
+    steps = np.rint(x / parts[0]).astype(np.float64)
+    for offset in parts[1:]:
+        steps += offset.astype(np.float64)
     return np.clip(steps, limits.min, limits.max).astype(dtype)
+
+
+def _spread(op: OnnxOp, x: Array, scale: Array, zero: Array | None) -> list[Array] | None:
+    """The scale, and the zero point if there is one, so that they broadcast to ``x``; None for what does not fit."""
+    parts = [scale] if zero is None else [scale, zero]
+    if block := op.attribute("block_size"):
+        cut = tuple(map(slice, x.shape))
+        fits = all(each.ndim == x.ndim for each in parts)
+        return [np.repeat(each, block, op.attribute("axis"))[cut] for each in parts] if fits else None
+    shape = _shape_of_parts(op, x, scale, zero)
+    return None if shape is None else [each.reshape(shape) for each in parts]
+
+
+def integer_limits(dtype: np.dtype[Any]) -> ml_dtypes.iinfo | None:
+    """The range of a type of integers, those of 4 and 2 bits too; None for another type."""
+    try:
+        return ml_dtypes.iinfo(dtype)
+    except ValueError:
+        return None
 
 
 def _three(inputs: Sequence[Any]) -> tuple[Array, Array, Array | None]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ge.dialects.onnx import OnnxOp, ranked
+from ge.dialects.onnx.linear_quantisation import integer_limits
 from ge.ir.constants import numpy_dtype
 
 Array: TypeAlias = NDArray[Any]
@@ -47,14 +48,16 @@ def _shifts(op: OnnxOp, inputs: Sequence[Array]) -> bool:
 
 
 def _casts(op: OnnxOp, inputs: Sequence[Array]) -> bool:
-    type = ranked(op.results[0])
-    values = inputs[0]
+    """Small integers of 4 and 2 bits are rounded to, or cut off."""
+    type, values = ranked(op.results[0]), inputs[0]
     target = None if type is None else numpy_dtype(type.element_type)
-    if target is None or target.kind not in "iu" or values.dtype.kind not in "fV":
+    limits = None if target is None else integer_limits(target)
+    if target is None or limits is None or values.dtype.kind not in "fV":
         return True
-    whole = np.trunc(values.astype(np.float64))
-    bounds = np.iinfo(target)
-    return bool(((whole >= bounds.min) & (whole < float(bounds.max) + 1)).all())
+    numbers = values.astype(np.float64)
+    whole = np.trunc(numbers)
+    is_exact = target.kind in "iu" or bool((whole == numbers).all())
+    return is_exact and bool(((whole >= limits.min) & (whole < float(limits.max) + 1)).all())
 
 
 def _has_no_nan(op: OnnxOp, inputs: Sequence[Array]) -> bool:

@@ -139,6 +139,21 @@ def test_lp_normalization(axis: int, p: int) -> None:
     assert_close(run_module(import_model(model), {"x0": x}), run_reference(model, {"x0": x}), F32)
 
 
+def test_quantize_linear_of_4_bits_and_in_blocks() -> None:
+    text = """<ir_version: 10, opset_import: ["" : 21]> g (float[5] x) => (float[5] y, int8[5] z) {
+        s = Constant <value = float {0.5}> ()
+        o = Constant <value = int4 {1}> ()
+        q = QuantizeLinear(x, s, o)
+        y = DequantizeLinear(q, s, o)
+        scales = Constant <value = float[3] {0.5, 1.0, 2.0}> ()
+        offsets = Constant <value = int8[3] {1, 2, 3}> ()
+        z = QuantizeLinear <axis = 0, block_size = 2> (x, scales, offsets)
+    }"""
+    model = onnx.parser.parse_model(text)
+    inputs = {"x": np.array([1e10, -1e10, 1.25, 2, np.inf], np.float32)}
+    assert_close(run_module(import_model(model), inputs), run_reference(model, inputs), 0)
+
+
 @pytest.mark.parametrize("axis", [-1, 0, 1])
 @pytest.mark.parametrize("values", [[-np.inf, 0.5], [1e10, 1e-3]])
 def test_one_hot(axis: int, values: list[float]) -> None:

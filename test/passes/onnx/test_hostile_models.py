@@ -134,6 +134,19 @@ CASES = (
         }""",
         ({"s": np.array(["a", "b"], object)},),
     ),
+    Case(
+        "numbers between those of 4 bits",
+        "constant-fold",
+        """() => (float[4] y, float[2] z) {
+            a = Constant <value = float[4] {1.6, -2.5, 9.0, 7.0}> ()
+            b = Cast <to = 22> (a)
+            y = Cast <to = 1> (b)
+            c = Constant <value = float[2] {-8.0, 7.0}> ()
+            d = Cast <to = 22> (c)
+            z = Cast <to = 1> (d)
+        }""",
+        ({},),
+    ),
     *(
         Case(
             f"slices that go backwards from before the axis: {passes}",

@@ -44,13 +44,14 @@ class OnnxCsePass(ModulePass):
 class Computation:
     """What an operation computes: equal to that of another with equal operands, attributes, result types and graphs.
 
-    Nearly all operations differ in what is hashed: operators and operands, graphs, or the elements of constants.
+    Nearly all operations differ in what is hashed: operators and operands, outlines of graphs, or the elements of
+    constants.
     """
 
     def __init__(self, op: Operation) -> None:
         self.op = op
         value = op.attributes.get("value")
-        graphs = tuple(region_key(region) for region in op.regions)
+        graphs = tuple(map(_outline, op.regions))
         self._hash = hash((op.name, *op.operands, getattr(value, "data", value), graphs))
 
     def __hash__(self) -> int:
@@ -86,6 +87,13 @@ def _key(op: Operation, inner: Mapping[SSAValue, int]) -> Hashable:
     operands = tuple(inner.get(operand, operand) for operand in op.operands)
     regions = tuple(region_key(region, inner) for region in op.regions)
     return op.name, operands, attributes, properties, tuple(op.result_types), regions
+
+
+def _outline(region: Region) -> Hashable:
+    """What equal graphs have in common, without the graphs inside: operators, and the values that come from outside."""
+    block = region.block
+    own = {*block.args, *(result for op in block.ops for result in op.results)}
+    return tuple((op.name, *(operand for operand in op.operands if operand not in own)) for op in block.ops)
 
 
 def region_key(region: Region, outer: Mapping[SSAValue, int] | None = None) -> Hashable:

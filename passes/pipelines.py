@@ -67,6 +67,7 @@ class Worklist:
 
 
 PREPARE = (
+    Step("freeze-initializers", 0),
     Step("inline-functions", 0),
     Step("infer-shapes", 0),
     Step("decompose-custom", 0, use="device"),
@@ -80,7 +81,7 @@ SIMPLIFY = (
     Step("inline-if", 1),
     Step("simplify-loop", 1),
     Step("drop-unused-results", 1),
-    Step("eliminate-expand", 1, use="model"),
+    Step("eliminate-expand", 1),
     Step("merge-reshape", 1),
     Step("merge-reshape-into-reduce", 1),
     Step("unflatten-softmax", 1),

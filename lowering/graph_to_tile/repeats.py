@@ -68,8 +68,10 @@ class Repeats(Space):
     def shape(self, value: SSAValue, form: BroadcastForm) -> Sequence[int]:
         if form == "scalar":
             return (1,)
-        *outer, length = self._joined(shape_of(value))
-        return outer if length == 1 else (*outer, length)
+        sizes = self._joined(shape_of(value))
+        while sizes[-1] == 1:
+            sizes = sizes[:-1]
+        return sizes
 
     def load_before(self, b: KernelBuilder, source: SSAValue, form: BroadcastForm) -> SSAValue | None:
         sizes = gm_type(source).sizes
@@ -99,16 +101,21 @@ class Repeats(Space):
         return b.load(source, offsets, sizes, None if inside else HARMLESS, shape=(rows, columns, C0))
 
     def _load_numbers(self, b: KernelBuilder, source: SSAValue, offsets: Sequence[Index]) -> SSAValue:
-        """A number for each row, which fills a block: R x 1 x 16. Or one for a single row or an image: 1 x 1 x 1."""
-        *images, count = gm_type(source).sizes
-        ones = [1 for _ in images]
-        rows, together = self.grid.rows, round_up(self.grid.rows, C0)
-        if 1 in (count, rows):
-            return b.load(source, offsets, (*ones, 1), shape=(1, 1, 1))
-        inside = rows == together and count % rows == 0
-        numbers = b.load(source, offsets, (*ones, together), None if inside else HARMLESS, (1, together))
+        """A number for each row, which fills a block: R x 1 x 16. Or that of a single row or image: 1 x 1 x 16.
+
+        Where an operand has no elements along rows, its last dimension is one of images.
+        """
+        *outer, count = gm_type(source).sizes
+        *offsets, first = offsets
+        rows = self.grid.rows if len(outer) == len(self.images) else 1
+        together = round_up(rows, C0)
+        inside = count % together == 0 and rows in (1, together)
+        start = first if rows > 1 else b.times(b.divide(first, C0), C0)
+        sizes = (*(1 for _ in outer), together)
+        numbers = b.load(source, (*offsets, start), sizes, None if inside else HARMLESS, (1, together))
         blocks = b.transpose(b.broadcast(numbers, (C0, together)))
-        return b.reshape(b.slice(blocks, (0, 0), (rows, C0)), (rows, 1, C0))
+        row = 0 if rows > 1 else b.modulo(first, C0)
+        return b.reshape(b.slice(blocks, (row, 0), (rows, C0)), (rows, 1, C0))
 
     def store(self, b: KernelBuilder, value: SSAValue, target: SSAValue, place: Place) -> None:
         rows, columns, ones = self.grid.rows, self.grid.columns, [1 for _ in self.images]

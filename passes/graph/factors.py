@@ -82,7 +82,7 @@ def _split_weights(op: Conv2DOp | MatmulOp) -> None:
 
     A bias is added before the result is multiplied by a large power, and after it is multiplied by a small one.
     """
-    position = 0 if constant_array(op.operands[0]) is not None else 1
+    position = 0 if isinstance(op, MatmulOp) and constant_array(op.b) is None else 1
     array = constant_array(op.operands[position])
     if array is None or dtype_of(op.y) != np.float32 or not _is_lost(array, divides=False):
         return

@@ -66,6 +66,12 @@ def matrix(scale: float, *, left: bool = False) -> Network:
     return build
 
 
+def of_constants(b: ModelBuilder, x: str) -> str:
+    """A convolution of a constant, which nothing has folded, with large filters."""
+    w = b.weights(3, 3, 1, 1, scale=1e5)
+    return b.node("Mul", x, b.node("Conv", b.weights(*SHAPE, scale=1e-2), w))
+
+
 CASES: dict[str, tuple[Network, float]] = {
     "1e5 x": (product(1e5), 0.1),
     "-3e7 x": (product(-3e7), 2e-4),
@@ -83,6 +89,7 @@ CASES: dict[str, tuple[Network, float]] = {
     "large matrix": (matrix(1e5), 1e-5),
     "small matrix": (matrix(1e-7), 2e4),
     "large matrix to the left": (matrix(1e5, left=True), 1e-5),
+    "large filters over a constant": (of_constants, 1.0),
 }
 """Networks, and the size of what goes in."""
 

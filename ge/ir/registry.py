@@ -47,6 +47,7 @@ PASSES: dict[str, str] = {
     "convert-outputs": "ge.passes.onnx.convert_outputs:ConvertOutputsPass",
     "insert-aipp": "ge.passes.onnx.insert_aipp:InsertAippPass",
     "inline-functions": "ge.passes.onnx.inline_functions:InlineFunctionsPass",
+    "freeze-initializers": "ge.passes.onnx.freeze_initializers:FreezeInitializersPass",
     "infer-shapes": "ge.passes.onnx.infer_shapes:InferShapesPass",
     "dump-shapes": "ge.passes.onnx.dump_shapes:DumpShapesPass",
     "constant-fold": "ge.passes.onnx.constant_fold:ConstantFoldPass",

@@ -157,6 +157,16 @@ def _filters(of: Drawing) -> Shape:
     return (group * of.some(1, 4 // group), of.first[1] // group, *sizes)
 
 
+def _transposed_filters(of: Drawing) -> Shape:
+    """Those of ConvTranspose are counted by the input first."""
+    sizes = of.attributes.get("kernel_shape", (of.some(1, 3), of.some(1, 3)))
+    return (of.first[1], of.some(1, 3), *sizes)
+
+
+def _transposed_count(of: Drawing) -> Shape:
+    return (of.shapes[1][1] * of.attributes.get("group", 1),)
+
+
 def _filter_count(of: Drawing) -> Shape:
     return (of.shapes[1][0],)
 
@@ -177,10 +187,15 @@ INPUTS: Mapping[tuple[str, int], Draw] = {
     **{(name, 0): _at_least_vector for name in ("Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization")},
     **{("LayerNormalization", position): _normalised for position in (1, 2)},
     **{("BatchNormalization", position): _channels for position in (1, 2, 3, 4)},
-    **{(name, 0): _image for name in ("Conv", "BatchNormalization", "AveragePool", "MaxPool", "GlobalAveragePool")},
+    **{
+        (name, 0): _image
+        for name in ("Conv", "ConvTranspose", "BatchNormalization", "AveragePool", "MaxPool", "GlobalAveragePool")
+    },
     **{("Clip", position): number for position in (1, 2)},
     ("Conv", 1): _filters,
     ("Conv", 2): _filter_count,
+    ("ConvTranspose", 1): _transposed_filters,
+    ("ConvTranspose", 2): _transposed_count,
     ("Gather", 0): _at_least_vector,
     ("Gather", 1): _indices,
     ("Gemm", 0): _matrix,

@@ -202,7 +202,9 @@ def or_else(data: Data, otherwise: Data) -> Data:
 def close(a: Data, b: Data, precision: Data = PRECISION["f32"]) -> bool:
     """Whether data are equal as far as the types of the constants in them can tell."""
     left, right = np.asarray(a), np.asarray(b)
-    return _fit(left, right) and bool((np.abs(left - right) <= precision * np.abs(right)).all())
+    with np.errstate(invalid="ignore"):
+        near = np.isfinite(right) & (np.abs(left - right) <= precision * np.abs(right))
+    return _fit(left, right) and bool((near | (left == right)).all())
 
 
 @function

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import pytest
 
 from ge.ir.parser import parse_text
@@ -10,6 +13,7 @@ from ge.ir.rewriting import apply_rules
 from ge.ir.verifier import verify_module
 from ge.ir.weights import WeightsReader
 from ge.rules import compile_file
+from ge.rules.functions import close
 
 
 def rewritten(rules: str, body: str, signature: str = "%x: tensor<2x3xf32>, %z: tensor<2x3xf32>") -> str:
@@ -185,6 +189,25 @@ def test_operators_with_any_number_of_results() -> None:
   "test.op"(%0, %1, %d, %2) : (tensor<2xf32>, tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) -> ()"""
     found = rewritten(rule, body, "%x: tensor<2xf32>, %z: tensor<3xf32>")
     assert found == "Split Add Split Add Constant ReduceSum"
+
+
+def test_no_number_is_close_to_infinity() -> None:
+    assert close(math.inf, math.inf) and close(0.3, np.float32(0.3).item())
+    assert not close(5.0, math.inf) and not close(math.inf, 5.0) and not close(math.nan, math.inf)
+
+
+def test_a_sum_of_nothing_is_no_mean() -> None:
+    """1 / 0 elements is infinite, and no factor is."""
+    rules = "rule r\nmatch\n    y = Mul(ReduceSum(x, a, ...), n)\nwhere\n    constant(a, n)\n    size(n) == 1\n"
+    rules += "    close(scalar(n), 1 / prod(shape(x)[axes_of(a, rank(x))]))\nrewrite\n    y = ReduceMean(x, a)\n"
+    t = "tensor<1xf32>"
+    body = (
+        f"%a = onnx.Constant dense<0> : tensor<1xi64>\n%n = onnx.Constant dense<0.5> : {t}\n"
+        f"%s = onnx.ReduceSum(%x, %a) : (tensor<SIZExf32>, tensor<1xi64>) -> {t}\n"
+        f'%y = onnx.Mul(%s, %n) : ({t}, {t}) -> {t}\n"test.op"(%y) : ({t}) -> ()'
+    )
+    for size, found in (("0", "ReduceSum Mul"), ("3", "ReduceSum Mul"), ("2", "ReduceMean")):
+        assert rewritten(rules, body.replace("SIZE", size), f"%x: tensor<{size}xf32>").endswith(found)
 
 
 DROPOUT = "rule r\nmatch\n    y, m = Dropout(x)\nrewrite\n    y = Identity(x)\n    m = Cast(x, to = 9)\n"

@@ -89,11 +89,15 @@ class GraphBuilder:
         input_names: Sequence[str] = (),
         output_names: Sequence[str] = (),
         notes: Operation | None = None,
+        *,
+        gives_inputs: bool = True,
     ) -> GraphProto:
         """The graph of ``ops`` (terminators are left out), with the notes of an operation, if it is given.
 
         An output that this graph does not define, or that is one already, or that has another name, gets its value from
-        an Identity. Raises GE3004 for operations of other dialects, GE3003 for values from elsewhere.
+        an Identity; without ``gives_inputs``, one that is an input, too.
+
+        Raises GE3004 for operations of other dialects, GE3003 for values from elsewhere.
         """
         ops = [op for op in ops if op.parent is None or op.parent.last_op is not op or isinstance(op, OnnxOp)]
         self._scope = scope = Scope(self._scope, None if self._scoped else self._all)
@@ -114,7 +118,7 @@ class GraphBuilder:
         for position, value in enumerate(outputs):
             is_new = self._only_nodes or value not in written  # functions may give one value twice
             written.add(value)
-            here = (value in own or value in inputs) and is_new
+            here = (value in own or (gives_inputs and value in inputs)) and is_new
             name = self._output(graph, value, _at(output_names, position), here, scope)
             graph.output.append(value_info(name, value.type, _value_notes(notes, "output", position)))
         self._insert_inputs(graph, ops)
@@ -124,9 +128,14 @@ class GraphBuilder:
         return graph
 
     def block(self, block: Block, notes: Operation) -> GraphProto:
-        """The graph of a block; ``notes`` is the operation that has its notes: the function or the terminator."""
+        """The graph of a block; ``notes`` is the operation that has its notes: the function or the terminator.
+
+        That of a `Scan` gives no input itself: onnxruntime leaves the memory of such a result as it finds it.
+        """
         names = text_notes(notes, "input_names"), text_notes(notes, "output_names")
-        return self.graph(block.ops, block.args, yielded(block), *names, notes=notes)
+        around = block.parent_op()
+        is_scan = isinstance(around, OnnxOp) and around.op_type == "Scan"
+        return self.graph(block.ops, block.args, yielded(block), *names, notes=notes, gives_inputs=not is_scan)
 
     def _bind(self, value: SSAValue, name: str) -> None:
         assert self._scope is not None

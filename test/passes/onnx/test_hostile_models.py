@@ -147,6 +147,17 @@ CASES = (
         }""",
         ({},),
     ),
+    Case(
+        "values that a scan hands on",
+        "eliminate-identity",
+        """(float[3] x, float[k, 3] rows) => (float[3] y, float[k, 3] z) {
+            y, z = Scan <num_scan_inputs = 1, body = turn (float[3] s, float[3] row) => (float[3] a, float[3] b) {
+                a = Identity(row)
+                b = Identity(s)
+            }> (x, rows)
+        }""",
+        ({"x": _f32(1, 2, 3), "rows": np.arange(6, dtype=np.float32).reshape(2, 3)},),
+    ),
     *(
         Case(
             f"slices that go backwards from before the axis: {passes}",

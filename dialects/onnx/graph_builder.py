@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from onnx import AttributeProto, GraphProto, NodeProto
@@ -90,12 +90,12 @@ class GraphBuilder:
         output_names: Sequence[str] = (),
         notes: Operation | None = None,
         *,
-        gives_inputs: bool = True,
+        copied: Collection[SSAValue] = (),
     ) -> GraphProto:
         """The graph of ``ops`` (terminators are left out), with the notes of an operation, if it is given.
 
         An output that this graph does not define, or that is one already, or that has another name, gets its value from
-        an Identity; without ``gives_inputs``, one that is an input, too.
+        an Identity; so do inputs that are ``copied``.
 
         Raises GE3004 for operations of other dialects, GE3003 for values from elsewhere.
         """
@@ -118,7 +118,7 @@ class GraphBuilder:
         for position, value in enumerate(outputs):
             is_new = self._only_nodes or value not in written  # functions may give one value twice
             written.add(value)
-            here = (value in own or (gives_inputs and value in inputs)) and is_new
+            here = (value in own or (value in inputs and value not in copied)) and is_new
             name = self._output(graph, value, _at(output_names, position), here, scope)
             graph.output.append(value_info(name, value.type, _value_notes(notes, "output", position)))
         self._insert_inputs(graph, ops)
@@ -130,12 +130,13 @@ class GraphBuilder:
     def block(self, block: Block, notes: Operation) -> GraphProto:
         """The graph of a block; ``notes`` is the operation that has its notes: the function or the terminator.
 
-        That of a `Scan` gives no input itself: onnxruntime leaves the memory of such a result as it finds it.
+        Some of its arguments are given as copies, since onnxruntime uses their memory again: all of a `Scan`, and the
+        number of the turn in a `Loop`.
         """
         names = text_notes(notes, "input_names"), text_notes(notes, "output_names")
         around = block.parent_op()
-        is_scan = isinstance(around, OnnxOp) and around.op_type == "Scan"
-        return self.graph(block.ops, block.args, yielded(block), *names, notes=notes, gives_inputs=not is_scan)
+        count = _COPIED.get(around.op_type, 0) if isinstance(around, OnnxOp) else 0
+        return self.graph(block.ops, block.args, yielded(block), *names, notes=notes, copied=block.args[:count])
 
     def _bind(self, value: SSAValue, name: str) -> None:
         assert self._scope is not None
@@ -261,6 +262,10 @@ class GraphBuilder:
         if "onnx.graph_name" not in terminator.attributes:
             graph.name = next(iter(node_names(terminator)), "body")
         return graph
+
+
+_COPIED = {"Loop": 1, "Scan": None}
+"""How many arguments of the body of an operator must be copied when it gives them; None: all of them."""
 
 
 def _node_name(op: OnnxOp, node: NodeProto, scope: Scope) -> str:

@@ -158,6 +158,18 @@ CASES = (
         }""",
         ({"x": _f32(1, 2, 3), "rows": np.arange(6, dtype=np.float32).reshape(2, 3)},),
     ),
+    Case(
+        "the number of the turn that a loop hands on",
+        "eliminate-identity",
+        """(int64 n) => (int64 y, int64[k] z) {
+            y, z = Loop(n, "", n) <body = turn (int64 i, bool c, int64 s) => (bool d, int64 a, int64 b) {
+                d = Identity(c)
+                a = Identity(i)
+                b = Identity(i)
+            }>
+        }""",
+        ({"n": np.array(3)}, {"n": np.array(0)}),
+    ),
     *(
         Case(
             f"slices that go backwards from before the axis: {passes}",

@@ -302,20 +302,20 @@ def _padding_safe(kind: UnaryKind | BinaryKind, shape: Shape, axis: int = 1) -> 
 def _alike(op: UnaryOp | BinaryOp, kind: UnaryKind | BinaryKind) -> Sequence[Formats]:
     """The formats in which all operands of the result's shape lie alike; scalars have none.
 
-    In a plain format operands spread in any way, in others as whole blocks do.
+    In a plain format operands spread in any way, in FRACTAL_NZ as whole matrices, in NC1HWC0 per channel.
     """
     result = shape_of(op.results[0])
     forms = [broadcast_form(shape_of(operand), result) for operand in op.operands]
     choices: list[str] = []
-    blocks = "same" in forms and "repeated" not in forms
-    if blocks and len(result) == 4 and "trailing" not in forms and _padding_safe(kind, result):
+    per_channel = "same" in forms and {*forms} <= {"same", "scalar", "channel"}
+    if per_channel and len(result) == 4 and _padding_safe(kind, result):
         choices.append("NC1HWC0")
     if (
-        blocks
-        and len(result) >= 2
+        len(result) >= 2
+        and "same" in forms
         and _padding_safe(kind, result, -1)
         and all(
-            form in ("same", "scalar") or (form == "trailing" and shape_of(operand)[-2:] == result[-2:])
+            form in ("same", "scalar") or (form != "channel" and shape_of(operand)[-2:] == result[-2:])
             for form, operand in zip(forms, op.operands, strict=True)
         )
     ):

@@ -9,9 +9,8 @@ A fusion is
 The steps before an anchor are all on one *space*, the shape and storage format of its first operand; those after it on
 that of the result. An operand from outside has the shape of the space, or spreads over it as a scalar, as one block per
 channel (NC1HWC0) or as one matrix for all matrices (FRACTAL_NZ); around an anchor of rows as a row or as matrices, in
-both formats; without an anchor, in plain formats, in any way. See
-:func:`ge.dialects.graph.capabilities.broadcast_form`. Only the last step is seen outside, so nothing outside can lie
-between two steps, and there can be no cycle.
+both formats; without an anchor in any way. See :func:`ge.dialects.graph.capabilities.broadcast_form`. Only the last
+step is seen outside, so nothing outside can lie between two steps, and there can be no cycle.
 
 What one kernel can hold of this is in :mod:`ge.dialects.graph.fusion_limits`.
 

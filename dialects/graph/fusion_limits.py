@@ -102,18 +102,16 @@ def _operands_obstacle(around: Around) -> str | None:
     """What is wrong with the operands that elementwise steps take from outside."""
     if len(around.operands) > MAX_OPERANDS:
         return f"it has more than {MAX_OPERANDS} operands"
-    rows: set[int] = set()
     for steps in (around.before, around.after):
         for value in tile_operands(steps):
             result = steps[-1].results[0]
             form = broadcast_form(shape_of(value), shape_of(result))
             if form is None or not _spreads(around, form, layout_of(result.type)):
                 return "an operand spreads in a way that has no kernel"
-            if form == "trailing" and around.rule.rows is None and layout_of(result.type) == "FRACTAL_NZ":
-                rows.add(math.prod(storage_shape(layout_of(value.type), shape_of(value))))
-                if around.anchor is not None and math.prod(shape_of(value)) != math.prod(shape_of(result)[-2:]):
-                    return "an operand is not one matrix for all"
-    return "matrices that spread are not as many" if len(rows) > 1 else None
+            in_product = around.anchor is not None and around.rule.rows is None
+            if in_product and form == "trailing" and math.prod(shape_of(value)) != math.prod(shape_of(result)[-2:]):
+                return "an operand is not one matrix for all"
+    return None
 
 
 def _spreads(around: Around, form: BroadcastForm, format: str) -> bool:

@@ -6,7 +6,7 @@ them before it stores the result. A broadcast operand is
 * a scalar: a number in the kernel when it is constant, otherwise one element loaded by every tile;
 * per channel ([1|N, C, 1, 1] in NC1HWC0): one block for all positions of a channel block;
 * trailing ([..., L] in ND): one row of L elements for all rows; or ([..., M, K] in FRACTAL_NZ) matrices for all;
-* repeated in any other way, in ND only: as a column [M, 1], or rows that do not fill blocks.
+* repeated in any other way: in ND as a column [M, 1], or rows that do not fill blocks; in FRACTAL_NZ as matrices.
 """
 
 from __future__ import annotations
@@ -63,11 +63,10 @@ def _form(steps: Sequence[Operation], operand: SSAValue) -> BroadcastForm:
 def _space_of(steps: Sequence[Operation], forms: dict[SSAValue, BroadcastForm], target: Target) -> Space:
     """The space that suits how the operands spread."""
     result, block_bytes = steps[-1].results[0], C0 * steps_cost(steps).lane_bytes
-    plain = layout_of(result.type) not in ("NC1HWC0", "FRACTAL_NZ")
     spread = [operand for operand, form in forms.items() if form not in ("same", "scalar")]
     if not spread:
         return Runs(result, block_bytes, target)
-    if "channel" in forms.values() and not plain:
+    if layout_of(result.type) == "NC1HWC0":
         return Channels(result, block_bytes, target)
     lengths = {math.prod(storage_of(operand)) for operand in spread if forms[operand] == "trailing"}
     ragged = any(length % C0 and math.prod(storage_of(result)) > length for length in lengths)

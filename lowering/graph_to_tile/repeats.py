@@ -1,4 +1,4 @@
-"""The space of plain tensors over which operands repeat in any way: along rows, from row to row, or both.
+"""The space of tensors over which operands repeat in any way: along rows, from row to row, or both.
 
 Axes next to each other along which every operand has all sizes, or one, are one dimension. What remains is seen as
 images x rows x elements: of [2, 12, 64, 100] with an operand [2, 1, 64, 1], two dimensions of images, 2 and 12. Where
@@ -6,6 +6,8 @@ an operand repeats along a dimension, all places there load the same part of it.
 one number for each row::
 
     1 x R  --broadcast-->  16 x R  --transpose-->  R x 16  --same bytes-->  R x 1 x 16
+
+In FRACTAL_NZ, a matrix is a row here: what repeats are whole matrices.
 
 That is one instruction for 16 rows: it reads the same block of 16 numbers as all rows of a square, so that each number
 fills a block, and the tiles, R x K1 x 16, read that block over and over.
@@ -27,10 +29,11 @@ from ge.dialects.graph.shapes import Shape, joined_axes, padded
 from ge.dialects.tile.compute import CastOp
 from ge.dialects.tile.text import Index
 from ge.dialects.tile.types import gm_type, tile_type
+from ge.ir.attributes import layout_of
 from ge.lowering.graph_to_tile.builder import KernelBuilder, is_f16
 from ge.lowering.graph_to_tile.outline import Target, memory_type
 from ge.lowering.graph_to_tile.spaces import HARMLESS, SMALLEST_RUN, Grid, Place, Space, load_scalar
-from ge.maths.layouts import C0, ceil_div, round_up
+from ge.maths.layouts import C0, ceil_div, round_up, storage_shape
 from ge.maths.tiling import BLOCK_BYTES, deal_evenly
 
 END_BYTES = 2 * 4 * C0 * C0 + 4 * C0 * C0
@@ -38,7 +41,7 @@ END_BYTES = 2 * 4 * C0 * C0 + 4 * C0 * C0
 
 
 class Repeats(Space):
-    """Images x rows x elements of plain tensors, in tiles of some rows, or of parts of them where few rows are long.
+    """Images x rows x elements of tensors, in tiles of some rows, or of parts of them where few rows are long.
 
     A row that does not fill its last block is stored *exactly*: as its whole blocks, and its last 16 elements, which
     two transposes bring to the start of a block. What a store would round up to may be written by another core. Rows
@@ -47,9 +50,10 @@ class Repeats(Space):
     """
 
     def __init__(self, result: SSAValue, operands: Sequence[SSAValue], block_bytes: int, target: Target) -> None:
-        axes = joined_axes(shape_of(result), [shape_of(operand) for operand in operands])
-        self.axes, self.rank = [()] * (2 - len(axes)) + axes, len(shape_of(result))
-        *self.images, self.rows, self.length = self._joined(shape_of(result))
+        shape = _rows_of(result)
+        axes = joined_axes(shape, [_rows_of(operand) for operand in operands])
+        self.axes, self.rank = [()] * (2 - len(axes)) + axes, len(shape)
+        *self.images, self.rows, self.length = self._joined(shape)
         images, blocks = math.prod(self.images), ceil_div(self.length, C0)
         room = (target.ub - NUMBERS_BYTES - END_BYTES) // 2 // block_bytes
         ragged = self.length * memory_type(result).element_bytes % BLOCK_BYTES != 0
@@ -68,7 +72,7 @@ class Repeats(Space):
     def shape(self, value: SSAValue, form: BroadcastForm) -> Sequence[int]:
         if form == "scalar":
             return (1,)
-        sizes = self._joined(shape_of(value))
+        sizes = self._joined(_rows_of(value))
         while sizes[-1] == 1:
             sizes = sizes[:-1]
         return sizes
@@ -143,6 +147,16 @@ class Repeats(Space):
         by_element = b.transpose(b.concat(parts))
         squared = b.transpose(b.slice(by_element, (self.length % C0, 0), (C0, C0)))
         return b.cast(b.slice(squared, (0, 0), (count, C0)), tile_type(value).element_type)
+
+
+def _rows_of(value: SSAValue) -> Shape:
+    """The shape of a tensor, of which a matrix in FRACTAL_NZ is one row; a scalar has none."""
+    shape = shape_of(value)
+    if math.prod(shape) == 1:
+        return ()
+    if layout_of(value.type) != "FRACTAL_NZ":
+        return shape
+    return (*shape[:-2], math.prod(storage_shape("FRACTAL_NZ", shape[-2:])))
 
 
 def _grid(rows: int, blocks: int, room: int, cores: int, ragged: bool) -> Grid:

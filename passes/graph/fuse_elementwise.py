@@ -24,13 +24,13 @@ class FuseElementwisePass(ModulePass):
 
     Rewritten: an elementwise operation (unary, binary, cast) and the elementwise operations that make its operands, and
     theirs, as long as `ge.dialects.graph.fusion_limits` has no objection → one fusion. Operands may be tensors,
-    constants, and what spreads as a scalar, per channel or, in plain formats, in any way.
+    constants, and what spreads as a scalar, in any other way.
 
     Left alone:
 
     1. a value with a user outside of the tree, or that is returned;
     2. operations on other shapes or storage formats: a small tensor that spreads over a large one is computed first;
-    3. trees that are too large for one kernel (steps, operands), and matrices in FRACTAL_NZ that spread differently;
+    3. trees that are too large for one kernel (steps, operands);
     4. what has an operation of another kind between, as a softmax or a reshape;
     5. modules without storage formats: this runs after `propagate-layout`.
 

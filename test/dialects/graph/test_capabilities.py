@@ -58,7 +58,9 @@ def test_elementwise_operations_take_any_format_but_not_where_padding_could_be_d
     assert formats(graph.BinaryOp("div", value(1, 3, 4, 5), value(3, 1, 1))) == ["ND"]
 
 
-def test_operands_that_repeat_along_or_across_rows_are_plain() -> None:
+def test_operands_that_repeat_are_plain_or_whole_matrices() -> None:
+    assert formats(graph.BinaryOp("add", value(2, 3, 4, 32), value(2, 1, 4, 32))) == ["FRACTAL_NZ", "ND"]
+    assert formats(graph.BinaryOp("add", value(1, 3, 4, 32), value(2, 1, 4, 32))) == ["ND"]
     assert formats(graph.BinaryOp("sub", value(16, 32), value(16, 1))) == ["ND"]
     assert formats(graph.BinaryOp("sub", value(16, 1), value(1, 32))) == ["ND"]
     assert formats(graph.BinaryOp("add", value(2, 16, 4, 32), value(2, 1, 1, 32))) == ["ND"]

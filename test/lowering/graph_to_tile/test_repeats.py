@@ -1,4 +1,4 @@
-"""Operands that repeat in any way in plain formats: fusions give, bit for bit, what kernels of their own give."""
+"""Operands that repeat in any way: fusions give, bit for bit, what kernels of their own give."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ LARGE = cube_kernels.LARGE
 SMALL = replace(LARGE, cores=3, buffers={**LARGE.buffers, "ub": 1 << 14})
 """A chip that needs many tiles."""
 
+NZ = "FRACTAL_NZ"
 value = cube_kernels.value
 Case = Callable[[int, int], list[Operation]]
 """The steps of a fusion on 2 images of some rows of a length."""
@@ -47,7 +48,15 @@ def every_way(rows: int, length: int) -> list[Operation]:
     return steps
 
 
-@pytest.mark.parametrize("case", [column, outer_product, every_way], ids=lambda case: case.__name__)
+def matrices(rows: int, length: int) -> list[Operation]:
+    """Windows and heads in FRACTAL_NZ: a matrix for all, for each head, and for each window."""
+    steps: list[Operation] = [BinaryOp("add", value((2, 3, rows, length), NZ), value((rows, length), NZ))]
+    for shape in ((3, rows, length), (2, 1, rows, length), (1, 1, 1, 1)):
+        steps.append(BinaryOp("mul", value(shape, NZ if shape[-1] > 1 else "ND"), steps[-1].results[0]))
+    return steps
+
+
+@pytest.mark.parametrize("case", [column, outer_product, every_way, matrices], ids=lambda case: case.__name__)
 @pytest.mark.parametrize(("rows", "length"), [(37, 100), (16, 48), (3, 17), (20, 24), (5, 1300), (3, 1296), (40, 7)])
 def test_fusions(case: Case, rows: int, length: int) -> None:
     check_bits(case(rows, length), Target(LARGE), as_tiles)

@@ -132,8 +132,8 @@ def _drop_carried(op: OnnxOp, index: int) -> None:
 
 def _erase_users(value: SSAValue) -> None:
     """Erase the operations that use a value, and before them those that use their results."""
-    for op in dict.fromkeys(use.operation for use in value.uses):
-        for result in op.results:
+    while (use := next(iter(value.uses), None)) is not None:  # one may be among those that use another's results
+        for result in use.operation.results:
             _erase_users(result)
-        op.detach()
-        op.erase()
+        use.operation.detach()
+        use.operation.erase()

@@ -148,6 +148,20 @@ CASES = (
         ({},),
     ),
     Case(
+        "what only feeds a value that goes, in two ways",
+        "eliminate-identity,drop-unused-results",
+        """(int64 n, float[3] x) => (float[k, 3] y) {
+            t, y = Loop(n, "", x) <body = turn (int64 i, bool c, float[3] a) => (bool d, float[3] b, float[3] z) {
+                d = Identity(c)
+                e = Identity(a)
+                f = Neg(e)
+                b = Add(f, a)
+                z = Neg(x)
+            }>
+        }""",
+        ({"n": np.array(2), "x": _f32(1, 2, 3)},),
+    ),
+    Case(
         "values that a scan hands on",
         "eliminate-identity",
         """(float[3] x, float[k, 3] rows) => (float[3] y, float[k, 3] z) {

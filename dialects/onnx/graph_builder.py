@@ -104,6 +104,7 @@ class GraphBuilder:
         graph = GraphProto()
         for position, value in enumerate(inputs):
             self._bind(value, _at(input_names, position) or value.name_hint or "input")
+            scope.define(self.names[value])
             graph.input.append(value_info(self.names[value], value.type, _value_notes(notes, "input", position)))
         own: dict[SSAValue, tuple[Operation, int]] = {
             result: (op, index) for op in ops for index, result in enumerate(op.results)
@@ -111,6 +112,10 @@ class GraphBuilder:
         for position, value in enumerate(outputs):
             if value in own and value not in self.names:
                 self._bind(value, _at(output_names, position) or result_name(*own[value]))
+        for op in ops:
+            if self._is_initializer(op):
+                self._bind_results(op)
+                scope.define(self.names[op.results[0]])
         for op in ops:
             self._add(graph, op, scope)
             self._state_results(graph, op, outputs)
@@ -155,17 +160,29 @@ class GraphBuilder:
         """Add the node, or the initializer, of one operation."""
         if not isinstance(op, OnnxOp):
             raise GeError("GE3004", f"operation '{op.name}' has no form in ONNX", where(op))
-        is_initializer = isinstance(op, Constant) and "onnx.node" not in op.attributes and not self._only_nodes
-        nbytes = getattr(op.attributes.get("value"), "nbytes", 0) if isinstance(op, Constant) else 0
-        for index, result in enumerate(op.results):
-            if result not in self.names and result.type != ABSENT:
-                self._bind(result, result_name(op, index))
-        if self.max_constant_bytes is not None and nbytes > self.max_constant_bytes:
+        self._bind_results(op)
+        if self._is_input(op):
             graph.input.append(value_info(self.names[op.results[0]], op.results[0].type))
-        elif is_initializer:
+        elif self._is_initializer(op):
             self._add_initializer(graph, op)
         else:
             graph.node.append(self._constant_node(op) if isinstance(op, Constant) else self._node(op, scope))
+        for result in op.results:
+            scope.define(self.names.get(result, ""))
+
+    def _bind_results(self, op: Operation) -> None:
+        for index, result in enumerate(op.results):
+            if result not in self.names and result.type != ABSENT:
+                self._bind(result, result_name(op, index))
+
+    def _is_input(self, op: Operation) -> bool:
+        """Whether an operation is a constant that is too large for the graph."""
+        nbytes = getattr(op.attributes.get("value"), "nbytes", 0) if isinstance(op, Constant) else 0
+        return self.max_constant_bytes is not None and nbytes > self.max_constant_bytes
+
+    def _is_initializer(self, op: Operation) -> bool:
+        """Whether an operation is a constant that is no node."""
+        return isinstance(op, Constant) and "onnx.node" not in op.attributes and not self._only_nodes
 
     def _state_results(self, graph: GraphProto, op: Operation, outputs: Sequence[SSAValue]) -> None:
         """State the types of results: those that the model states, and what nobody can infer."""

@@ -32,6 +32,18 @@ INF = np.inf
 
 CASES = (
     Case(
+        "a name in a branch that a constant behind it gets",
+        "constant-fold",
+        """(bool c, float[2] x) => (float[2] y) {
+            a = If(c) <then_branch = then () => (float[2] w) { w = Neg(x) },
+                       else_branch = other () => (float[2] b) { b = Abs(x) }>
+            k = Constant <value = float[2] {1, 2}> ()
+            w = Add(k, k)
+            y = Mul(a, w)
+        }""",
+        ({"c": np.array(True), "x": _f32(1, 2)}, {"c": np.array(False), "x": _f32(-1, 2)}),
+    ),
+    Case(
         "splat of unknown rank, and a constant with axes",
         "infer-shapes,fold-splats",
         """(int64[n] s) => (int64[m] y) {

@@ -59,6 +59,11 @@ def _estimate(program: FuncOp) -> None:
                     if len(used) != len(kernel.body.block.args):
                         what = f"{op.kernel} has {len(kernel.body.block.args)} arguments, the launch gives {len(used)}"
                         raise GeError("GE3002", what, where(op))
+                    if (
+                        needed := sum(size for _, size in {*used})
+                    ) > soc.memory_bytes:  # many steps to count, for nothing
+                        what = f"{op.kernel} needs {needed} bytes at once, {soc.name} has {soc.memory_bytes}"
+                        raise GeError("GE4022", what, where(op))
                     op.cycles = int_attr(estimators[kernel].cycles([cache.holds(window) for window in used]))
                     for window in used:
                         cache.use(window)

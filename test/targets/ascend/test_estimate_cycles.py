@@ -67,3 +67,10 @@ def test_a_launch_gives_as_many_values_as_the_kernel_has_arguments() -> None:
     with pytest.raises(GeError, match="@add has 3 arguments, the launch gives 2") as raised:
         EstimateCyclesPass().apply(context(), module)
     assert raised.value.code == "GE3002"
+
+
+def test_a_launch_on_more_than_the_memory_of_the_chip_is_not_counted() -> None:
+    module = parse(PROGRAM.replace("8192", str(10**10)) + (INPUTS / "add.mlir").read_text())
+    with pytest.raises(GeError, match=rf"@add needs {4 * 10**10} bytes at once, Ascend310P3 has 24000000000") as raised:
+        EstimateCyclesPass().apply(context(), module)
+    assert raised.value.code == "GE4022"

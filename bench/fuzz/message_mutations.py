@@ -251,12 +251,13 @@ def _text(random: Random, tree: _Tree) -> str:
 
 
 def _texts(field: Field) -> Sequence[str]:
-    """The texts that a field holds."""
+    """The texts that a field holds; what is not UTF-8, after a change before this one, cannot be put elsewhere."""
     if is_map(field.descriptor):
         return sorted(_value(field))
     if field.descriptor.type != FieldDescriptor.TYPE_STRING:
         return ()
-    return list(_value(field)) if field.descriptor.is_repeated else (_value(field),)
+    values = _value(field) if field.descriptor.is_repeated else (_value(field),)
+    return [value for value in values if isinstance(value, str)]
 
 
 MUTATIONS: tuple[Mutation, ...] = (

@@ -43,7 +43,8 @@ def split_factors(block: Block) -> None:
     """Split the float32 constants of the device's products and quotients that float16 does not hold.
 
     Left alone: constants of which elements are lost that are small beside the others; those with infinities or NaN;
-    factors from `INFINITE` on; sums, where what is beyond 65504 saturates; float16 of the model.
+    factors from `INFINITE` on; matrices that are read transposed, which are values of the device; sums, where what is
+    beyond 65504 saturates; float16 of the model.
     """
     for op in list(block.ops):
         match op:
@@ -85,6 +86,8 @@ def _split_weights(op: Conv2DOp | MatmulOp) -> None:
     position = 0 if isinstance(op, MatmulOp) and constant_array(op.b) is None else 1
     array = constant_array(op.operands[position])
     if array is None or dtype_of(op.y) != np.float32 or not _is_lost(array, divides=False):
+        return
+    if isinstance(op, MatmulOp) and op.transpose_b is not None:  # its outputs are along another axis
         return
     exponents = _exponents_of_outputs(op, array, position)
     if not exponents.any():

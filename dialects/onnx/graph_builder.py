@@ -80,6 +80,7 @@ class GraphBuilder:
         self._only_nodes = only_nodes
         self._scope: Scope | None = None
         self._all: set[str] = set()
+        self._copies = 0
 
     def graph(
         self,
@@ -152,7 +153,8 @@ class GraphBuilder:
         name = self._read(None, value)
         if own and wanted in ("", name):
             return name
-        copy = scope.bind(wanted or "output")
+        copy = scope.bind(wanted or (f"output_{self._copies}" if self._copies else "output"))
+        self._copies += not wanted  # copies in graphs inside each other have different names, too
         graph.node.append(NodeProto(op_type="Identity", input=[name], output=[copy], name=scope.node_name(copy)))
         return copy
 

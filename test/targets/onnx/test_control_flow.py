@@ -177,7 +177,7 @@ def test_branch_that_gives_an_outer_value_is_exported_with_a_copy() -> None:
 
 
 def test_copies_of_outer_values_have_names_of_their_own() -> None:
-    """Also other ones than what is behind the inner graph, which onnxruntime counts as hidden, too."""
+    """Also other ones than copies behind the inner graph."""
     text = """<ir_version: 10, opset_import: ["" : 21]> g (int64 n, float[3] x) => (float[3] y) {
         go = Constant <value = bool {1}> ()
         y = Loop(n, go, x) <body = outer (int64 i, bool c, float[3] a) => (bool d, float[3] b) {

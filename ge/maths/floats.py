@@ -49,10 +49,19 @@ def fits_type(values: NDArray[np.floating], dtype: np.dtype[Any]) -> bool:
     In float16, none may be further from itself than twice the rounding of the largest: it would be too large, or all
     of them too small.
     """
-    if dtype != np.float16 or not values.size:
+    if dtype != np.float16 or not values.size or _FLOAT16_KEEPS <= largest_size(values) <= FLOAT16_MAX:
         return True
     exact = values.astype(np.float64)
     return bool((np.abs(to_float16(exact) - exact) <= FLOAT16_TOLERANCE * np.abs(exact).max()).all())
+
+
+_FLOAT16_KEEPS = 2.0**-25 / FLOAT16_TOLERANCE
+"""Beside a number as large as this, what float16 loses of small ones, up to half of 2^-24, is within the tolerance."""
+
+
+def largest_size(values: NDArray[np.floating]) -> float:
+    """The largest magnitude, 0 of no values, NaN where one is NaN. Weights may be large: they are not copied."""
+    return float(np.maximum(values.max(initial=0), -values.min(initial=0)))
 
 
 def count_saturated(values: NDArray[np.floating]) -> int:

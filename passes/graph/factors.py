@@ -12,6 +12,8 @@ what is between them is lost only where the result is. Each element of a constan
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Block, Operation, SSAValue
@@ -21,7 +23,7 @@ from ge.dialects.graph.base import shape_of
 from ge.dialects.graph.constants import constant, constant_array, dtype_of
 from ge.ir.constants import Array
 from ge.ir.rewriting import replace
-from ge.maths.floats import FLOAT16_MAX, FLOAT16_TOLERANCE, fits_type, to_float16
+from ge.maths.floats import FLOAT16_MAX, FLOAT16_TOLERANCE, fits_type, largest_size, to_float16
 
 INFINITE = 2.0**29
 """A factor as large as this stands for infinity, as in masks: what it multiplies saturates as it would by 65504."""
@@ -119,10 +121,12 @@ def _finish(op: BinaryOp | Conv2DOp | MatmulOp, new: list[Operation]) -> None:
 
 def _is_lost(array: Array, *, divides: bool) -> bool:
     """Whether a constant is another one in float16: some of its elements, or of their reciprocals."""
-    if not array.size or not np.isfinite(array).all():
+    largest = largest_size(array)
+    if not math.isfinite(largest):
         return False
     if not divides:
-        return not fits_type(array[abs(array) < INFINITE], np.dtype(np.float16))
+        factors = array if largest < INFINITE else array[abs(array) < INFINITE]
+        return not fits_type(factors, np.dtype(np.float16))
     exact = array[array != 0].astype(np.float64)
     with np.errstate(divide="ignore"):
         wanted, held = 1 / exact, 1 / to_float16(exact).astype(np.float64)

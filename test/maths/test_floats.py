@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ge.maths.floats import FLOAT16_MAX, count_saturated, to_float16
+from ge.maths.floats import FLOAT16_MAX, FLOAT16_TOLERANCE, count_saturated, fits_type, to_float16
 
 
 @given(st.floats(width=32, allow_nan=False))
@@ -50,3 +51,17 @@ def test_count_of_saturated_values(values: list[float]) -> None:
     with np.errstate(over="ignore"):
         overflows = int(np.isinf(array.astype(np.float16)).sum())
     assert count_saturated(array) == overflows
+
+
+@pytest.mark.parametrize("size", [2.0**-15, 2.0**-15.01, 1.0, 65504.0, 65519.0, 1e5, np.inf, np.nan])
+@pytest.mark.parametrize("others", [(), (1e-8,), (3.0, 2.0**-14.5)])
+def test_what_fits_float16_is_no_further_away_than_twice_the_rounding_of_the_largest(
+    size: float, others: tuple[float, ...]
+) -> None:
+    values = np.array([size, *others], np.float32)
+    exact = values.astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        wanted = bool((np.abs(to_float16(exact) - exact) <= FLOAT16_TOLERANCE * np.abs(exact).max()).all())
+        assert fits_type(values, np.dtype(np.float16)) is wanted
+        assert fits_type(-values, np.dtype(np.float16)) is wanted
+    assert fits_type(values, np.dtype(np.float32))

@@ -15,6 +15,7 @@ Maxima of 8-bit integers are taken in float16, which holds them exactly, on bloc
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -160,20 +161,16 @@ def _choose_tile(op: Pool2DOp, target: Target) -> tuple[WindowTile, int]:
         def fits(rows: int, columns: int, room: int = room) -> bool:
             return _tile_bytes(op, _window_tile(op, 1, rows, columns)) <= room
 
-        columns = next((size for size in _part_sizes(width) if fits(1, size)), 0)
-        if not columns:
+        widest = bisect_right(range(1, width + 1), False, key=lambda size: not fits(1, size))
+        if not widest:
             continue
-        most = max(rows for rows in range(1, height + 1) if fits(rows, columns))
+        columns = ceil_div(width, ceil_div(width, widest))  # of equal parts, as few as possible
+        most = bisect_right(range(1, height + 1), False, key=lambda rows: not fits(rows, columns))
         rows = deal_evenly(height, most, max(1, target.cores // (n * c1))).size
         whole = rows == height and columns == width
         planes = room // _tile_bytes(op, _window_tile(op, 1, rows, columns)) if whole else 1
         return _window_tile(op, deal_evenly(c1, planes, max(1, target.cores // n)).size, rows, columns), stages
     raise no_kernel(op, "one window does not fit into the unified buffer")
-
-
-def _part_sizes(total: int) -> Iterator[int]:
-    """The sizes of the parts when ``total`` is cut into 1, 2, 3, ... parts."""
-    return (ceil_div(total, parts) for parts in range(1, total + 1))
 
 
 def _windows(op: Pool2DOp, target: Target) -> tuple[KernelBuilder, list[ConstantOp]]:

@@ -45,6 +45,9 @@ from ge.ir.notes import (
     strings,
 )
 
+INITIALIZERS_ARE_NO_INPUTS = 4
+"""The IR version from which on initializers need not be inputs: those that are inputs are defaults, open to a run."""
+
 
 def _is_dictionary(_op: Operation, attribute: Attribute) -> bool:
     return isinstance(attribute, DictionaryAttr)

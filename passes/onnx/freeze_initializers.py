@@ -9,12 +9,10 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.passes import ModulePass
 
 from ge.dialects.onnx import Constant
+from ge.dialects.onnx.notes import INITIALIZERS_ARE_NO_INPUTS
 
 INPUT = "onnx.input"
 """The note of a constant that is the default of an input."""
-
-OVERRIDABLE_FROM = 4
-"""The IR version from which on the default of an input is one that a run may replace (ONNX IR specification)."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +30,7 @@ class FreezeInitializersPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         version = op.attributes.get("onnx.ir_version")
-        if isinstance(version, IntegerAttr) and version.value.data < OVERRIDABLE_FROM:
+        if isinstance(version, IntegerAttr) and version.value.data < INITIALIZERS_ARE_NO_INPUTS:
             return
         for constant in op.walk():
             if isinstance(constant, Constant):

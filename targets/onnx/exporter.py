@@ -23,6 +23,7 @@ from ge.dialects.onnx import ABSENT, ML_OPSET, Constant, Custom, OnnxOp
 from ge.dialects.onnx.custom import split_symbol
 from ge.dialects.onnx.functions import local_functions
 from ge.dialects.onnx.graph_builder import GraphBuilder
+from ge.dialects.onnx.notes import INITIALIZERS_ARE_NO_INPUTS
 from ge.dialects.onnx.ops import ML_DOMAIN
 from ge.dialects.onnx.protos import (
     TensorMaker,
@@ -47,9 +48,6 @@ from ge.targets.onnx.external_data import ExternalData
 from ge.targets.onnx.model_writer import ModelWriter
 from ge.targets.onnx.opset_choice import oldest_opset
 from ge.targets.onnx.opsets import write_for_opset
-
-_INITIALIZERS_ARE_NO_INPUTS = 4
-"""The IR version from which on initializers need not be inputs."""
 
 _OLDEST_OPSET = 13
 """The oldest opset to export operations with that come from no model."""
@@ -152,13 +150,13 @@ def _model(graph: GraphProto, module: ModuleOp | None, *roots: Operation) -> Mod
     """The model around a graph: versions, producer and metadata from the module."""
     imports = _opset_imports(graph, module, *roots)
     model = ModelProto(graph=graph, opset_import=imports)
-    oldest = max(_INITIALIZERS_ARE_NO_INPUTS, helper.find_min_ir_version_for(imports, ignore_unknown=True))
+    oldest = max(INITIALIZERS_ARE_NO_INPUTS, helper.find_min_ir_version_for(imports, ignore_unknown=True))
     model.ir_version = oldest
     if module is None:
         return model
     if isinstance(version := module.attributes.get("onnx.ir_version"), IntegerAttr):
         written = version.value.data
-        is_possible = written >= _INITIALIZERS_ARE_NO_INPUTS or _initializers_are_inputs(graph)
+        is_possible = written >= INITIALIZERS_ARE_NO_INPUTS or _initializers_are_inputs(graph)
         unchanged = {entry.domain: entry.version for entry in imports} == _versions(module)
         model.ir_version = written if is_possible and unchanged else max(oldest, written)
     for field in ("producer_name", "producer_version", "domain"):
